@@ -1,0 +1,60 @@
+# wml: weighted meta-learning inside PostgreSQL
+#
+# make, make install, make installcheck, make clean
+#     as for any PGXS extension; PG_CONFIG chooses the PostgreSQL, WERROR=1 makes warnings errors
+# make check, make demo, make bench, make docs-update
+#     in a private, throw-away server; these install the Debian packages they miss (see test/bin)
+
+PRIVATE_GOALS = check demo bench docs-update
+ifneq ($(filter $(PRIVATE_GOALS),$(MAKECMDGOALS)),)
+
+# PGXS has a "check" of its own, which only says no; and it may not even be installed yet.
+.NOTPARALLEL:
+.PHONY: $(MAKECMDGOALS)
+
+check:
+	@test/bin/check
+
+demo:
+	@test/bin/with-postgres psql -X -q -f test/demo/demo.sql
+
+bench:
+	@test/bin/with-postgres test/bench/run
+
+docs-update:
+	@test/bin/with-postgres test/bin/doc-examples --update
+
+$(filter-out $(PRIVATE_GOALS),$(MAKECMDGOALS)):
+	$(MAKE) $@
+
+else
+
+EXTENSION = wml
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" wml.control)
+MODULE_big = wml
+OBJS = $(patsubst %.c,%.o,$(wildcard src/core/*.c src/pg/*.c))
+DATA = $(wildcard sql/wml--*--*.sql)
+DATA_built = sql/wml--$(EXTVERSION).sql
+REGRESS = $(basename $(notdir $(wildcard test/sql/*.sql)))
+REGRESS_OPTS = --inputdir=test --load-extension=wml
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifeq ($(wildcard $(PGXS)),)
+$(error No PGXS here: install PostgreSQL's server development files (Debian: postgresql-server-dev-NN) or set PG_CONFIG)
+endif
+
+# -isystem: PostgreSQL's own headers are not clean under -Wextra.
+include src/core/core.mk
+PG_CPPFLAGS = $(CORE_CPPFLAGS) -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CFLAGS = -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror)
+SHLIB_LINK = $(CORE_LIBS)
+
+include $(PGXS)
+
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*/*.h)
+
+$(DATA_built): sql/wml.sql
+	cp $< $@
+
+endif

@@ -1,0 +1,256 @@
+/*
+ * gram_kernel_vector.h
+ *	  The kernels of gram_kernel.c for one vector instruction set.  Included
+ *	  once per set, with these macros defined:
+ *
+ *	  KERNEL(part)	names of the functions
+ *	  TARGET		the target attribute's argument
+ *	  LANES			doubles in a vector
+ *	  VECTOR		the vector type
+ *	  LOAD, STORE, BROADCAST, ADD, SUB, MUL, FMADD, FMSUB
+ *	  UNLESS_NAN	UNLESS_NAN(t, a, b): a, but b in the lanes where t is NaN
+ *	  MASK, MASK_BETWEEN, MASK_LOAD, MASK_STORE
+ *					MASK_BETWEEN(from, to): the lanes k with from <= k < to
+ *
+ * Rows of the triangle are contiguous and of every length, so the last vector
+ * of a row usually reaches into the beginning of the next one.  There it meets
+ * the zeros behind z, adds nothing, and writes back what it read.  A load that
+ * overlaps a store still in flight stalls the processor; taking the even rows
+ * first and the odd ones after keeps neighbours apart.
+ */
+
+/* *sum + *error += a + a_error; a sum that is not finite keeps no error */
+__attribute__((target(TARGET), always_inline))
+static inline void
+KERNEL(_add) (VECTOR *sum, VECTOR *error, VECTOR a, VECTOR a_error)
+{
+	VECTOR		new_sum = ADD(*sum, a);
+	VECTOR		part = SUB(new_sum, *sum);
+	VECTOR		sum_error = ADD(SUB(*sum, SUB(new_sum, part)), SUB(a, part));
+	VECTOR		new_error = ADD(*error, ADD(sum_error, a_error));
+	VECTOR		total = ADD(new_sum, new_error);
+
+	new_error = SUB(new_error, SUB(total, new_sum));
+	*sum = UNLESS_NAN(new_error, total, new_sum);
+	*error = UNLESS_NAN(new_error, new_error, BROADCAST(0.0));
+}
+
+/* The same for sums in memory, and there only for the lanes from <= k < to. */
+__attribute__((target(TARGET), always_inline))
+static inline void
+KERNEL(_add_between) (int from, int to, VECTOR a, VECTOR a_error, double *hi, double *lo)
+{
+	VECTOR		sum,
+				error;
+
+	if (from <= 0 && to >= LANES)
+	{
+		sum = LOAD(hi);
+		error = LOAD(lo);
+		KERNEL(_add) (&sum, &error, a, a_error);
+		STORE(hi, sum);
+		STORE(lo, error);
+	}
+	else
+	{
+		MASK		inside = MASK_BETWEEN(from, to);
+
+		sum = MASK_LOAD(hi, inside);
+		error = MASK_LOAD(lo, inside);
+		KERNEL(_add) (&sum, &error, a, a_error);
+		MASK_STORE(hi, inside, sum);
+		MASK_STORE(lo, inside, error);
+	}
+}
+
+/* Row i of the triangle, which starts at hi and lo, from one row of data. */
+__attribute__((target(TARGET), always_inline))
+static inline void
+KERNEL(_row) (int p, int i, const double *z, double weight, double *hi, double *lo)
+{
+	double		wz = weight * z[i];
+	VECTOR		factor = BROADCAST(wz);
+	VECTOR		factor_error = BROADCAST(__builtin_fma(weight, z[i], -wz));
+
+	/* infinity times the zeros behind z would be NaN */
+	if (__builtin_expect(!isfinite(wz), 0))
+	{
+		plain_row(p, i, z, weight, hi, lo);
+		return;
+	}
+	for (int j = i; j < p; j += LANES)
+	{
+		VECTOR		zj = LOAD(z + j);
+		VECTOR		product = MUL(factor, zj);
+		VECTOR		product_error = FMSUB(factor, zj, product);
+		VECTOR		sum,
+					error;
+
+		product_error = ADD(product_error, MUL(factor_error, zj));
+		sum = LOAD(hi + j - i);
+		error = LOAD(lo + j - i);
+		KERNEL(_add) (&sum, &error, product, product_error);
+		STORE(hi + j - i, sum);
+		STORE(lo + j - i, error);
+	}
+}
+
+/*
+ * The same from several rows of data, for four rows of the triangle at once so
+ * that each piece of z is loaded once for all of them.  Each product is added
+ * to an accumulator that starts at a bias so large that the error of the
+ * addition is exact and takes two operations where a general two-sum takes
+ * six: s = acc + f z, rounded; then s - acc is exact, and f z - (s - acc) is
+ * the rest.
+ */
+__attribute__((target(TARGET), always_inline))
+static inline void
+KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride,
+					 const double *weights, bool weighted, const double *bound,
+					 double weight_bound, double *hi, double *lo)
+{
+	double		factor[4][WMLC_KERNEL_ROWS];
+	double		factor_error[4][WMLC_KERNEL_ROWS];
+
+	for (int k = 0; k < 4; k++)
+	{
+		for (int r = 0; r < count; r++)
+		{
+			double		z = first + k < p ? rows[r * stride + first + k] : 0.0;
+
+			factor[k][r] = weighted ? weights[r] * z : z;
+			if (weighted)
+				factor_error[k][r] = __builtin_fma(weights[r], z, -factor[k][r]);
+		}
+	}
+	for (int column = first / LANES * LANES; column < p; column += LANES)
+	{
+		VECTOR		column_bound = LOAD(bound + column);
+		VECTOR		bias[4];
+		VECTOR		sum[4];
+		VECTOR		error[4];
+
+#pragma GCC unroll 4
+		for (int k = 0; k < 4; k++)
+		{
+			bias[k] = MUL(BROADCAST(BIAS * weight_bound * bound[first + k]), column_bound);
+			sum[k] = bias[k];
+			error[k] = BROADCAST(0.0);
+		}
+		for (int r = 0; r < count; r++)
+		{
+			VECTOR		z = LOAD(rows + r * stride + column);
+
+#pragma GCC unroll 4
+			for (int k = 0; k < 4; k++)
+			{
+				VECTOR		f = BROADCAST(factor[k][r]);
+				VECTOR		new_sum = FMADD(f, z, sum[k]);
+				VECTOR		rest = FMSUB(f, z, SUB(new_sum, sum[k]));
+
+				if (weighted)
+					rest = FMADD(BROADCAST(factor_error[k][r]), z, rest);
+				error[k] = ADD(error[k], rest);
+				sum[k] = new_sum;
+			}
+		}
+
+		/* this unrolled, too: arrays with constant indexes live in registers */
+#pragma GCC unroll 4
+		for (int k = 0; k < 4; k++)
+		{
+			int			i = first + k;
+			ptrdiff_t	start = (ptrdiff_t) wmlc_triangle_index(p, i, i) + column - i;
+
+			if (i < p)
+				KERNEL(_add_between) (i - column, p - column, SUB(sum[k], bias[k]), error[k],
+									  hi + start, lo + start);
+		}
+	}
+}
+
+/* The last few entries of the triangle, where no whole vector fits. */
+__attribute__((target(TARGET), always_inline))
+static inline void
+KERNEL(_corner) (int p, int first, const double *z, double weight, double *hi, double *lo)
+{
+	for (int i = first; i < p; i++)
+	{
+		double		wz = weight * z[i];
+		double		wz_error = __builtin_fma(weight, z[i], -wz);
+
+		for (int j = i; j < p; j++, hi++, lo++)
+		{
+			double		product = wz * z[j];
+			double		product_error = __builtin_fma(wz, z[j], -product) + wz_error * z[j];
+
+			add_entry(hi, lo, product, product_error);
+		}
+	}
+}
+
+/* Rows of the triangle whose overhanging vector still ends inside it. */
+static inline int
+KERNEL(_fitting_rows) (int p)
+{
+	int			last = 1;		/* length of the last such row */
+
+	while (last * (last + 1) / 2 < LANES)
+		last++;
+	return p < last ? 0 : p - last + 1;
+}
+
+__attribute__((target(TARGET)))
+static void
+KERNEL(_single) (int p, const double *z, double weight, double *hi, double *lo)
+{
+	int			fitting = KERNEL(_fitting_rows) (p);
+	size_t		start;
+
+	for (int parity = 0; parity < 2; parity++)
+	{
+		for (int i = parity; i < fitting; i += 2)
+		{
+			start = wmlc_triangle_index(p, i, i);
+			KERNEL(_row) (p, i, z, weight, hi + start, lo + start);
+		}
+	}
+	start = wmlc_triangle_index(p, fitting, fitting);
+	KERNEL(_corner) (p, fitting, z, weight, hi + start, lo + start);
+}
+
+/* The common case with constants, so that the compiler unrolls it. */
+__attribute__((target(TARGET)))
+static void
+KERNEL(_block) (int p, int count, const double *rows, int stride, const double *weights,
+				bool weighted, const double *bound, double weight_bound,
+				double *hi, double *lo)
+{
+	for (int i = 0; i < p; i += 4)
+	{
+		if (weighted)
+			KERNEL(_block_rows) (p, i, count, rows, stride, weights, true,
+								 bound, weight_bound, hi, lo);
+		else
+			KERNEL(_block_rows) (p, i, count, rows, stride, weights, false,
+								 bound, weight_bound, hi, lo);
+	}
+}
+
+#undef KERNEL
+#undef TARGET
+#undef LANES
+#undef VECTOR
+#undef LOAD
+#undef STORE
+#undef BROADCAST
+#undef ADD
+#undef SUB
+#undef MUL
+#undef FMADD
+#undef FMSUB
+#undef UNLESS_NAN
+#undef MASK
+#undef MASK_BETWEEN
+#undef MASK_LOAD
+#undef MASK_STORE

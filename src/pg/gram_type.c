@@ -1,0 +1,345 @@
+/*
+ * gram_type.c
+ *	  Text and binary form of wml_gram.
+ *
+ * Both forms carry every bit, whatever extra_float_digits says, and both are
+ * untrusted on the way in: one validator in the core serves them.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#include "common/shortest_dec.h"
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+
+#include "pg/error.h"
+#include "pg/gram.h"
+
+PG_FUNCTION_INFO_V1(wml_gram_in);
+PG_FUNCTION_INFO_V1(wml_gram_out);
+PG_FUNCTION_INFO_V1(wml_gram_send);
+PG_FUNCTION_INFO_V1(wml_gram_recv);
+
+WmlGram *
+wml_gram_create(int dims)
+{
+	Size		size = wml_gram_size(dims);
+	WmlGram    *gram = (WmlGram *) palloc0(size);
+
+	SET_VARSIZE(gram, size);
+	gram->version = WML_GRAM_VERSION;
+	wmlc_gram_init(&gram->body, dims);
+	return gram;
+}
+
+/* The shortest decimals that read back as the same bits. */
+static void
+append_double(StringInfo out, double value)
+{
+	char		digits[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	double_to_shortest_decimal_buf(value, digits);
+	appendStringInfoString(out, digits);
+}
+
+/* A double-double is written as the sum that it is: 0.3-1.1e-17 */
+static void
+append_dd(StringInfo out, WmlcDd value)
+{
+	append_double(out, value.hi);
+	if (value.lo != 0.0)
+	{
+		if (!signbit(value.lo))
+			appendStringInfoChar(out, '+');
+		append_double(out, value.lo);
+	}
+}
+
+static void
+append_named_dd(StringInfo out, const char *name, WmlcDd value)
+{
+	appendStringInfo(out, " %s=", name);
+	append_dd(out, value);
+}
+
+static void
+append_named_double(StringInfo out, const char *name, double value)
+{
+	appendStringInfo(out, " %s=", name);
+	append_double(out, value);
+}
+
+Datum
+wml_gram_out(PG_FUNCTION_ARGS)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfo(&out, "{v=%d d=%d n=" INT64_FORMAT " skipped=" INT64_FORMAT
+					 " weightless=" INT64_FORMAT " constant=%d",
+					 WML_GRAM_VERSION, gram->dims, gram->rows, gram->skipped,
+					 gram->weightless, gram->constant + 1);
+	append_named_dd(&out, "weight", gram->weight);
+	append_named_dd(&out, "weight2", gram->weight_squares);
+	append_named_dd(&out, "q", gram->q);
+	append_named_dd(&out, "h", gram->h);
+	append_named_double(&out, "norm2", gram->max_norm_square);
+	append_named_double(&out, "response", gram->max_response);
+	appendStringInfoString(&out, " sums=[");
+	for (int i = 0; i <= gram->dims && gram->dims > 0; i++)
+	{
+		for (int j = i; j <= gram->dims; j++)
+		{
+			if (j > 0)
+				appendStringInfoString(&out, j == i ? "; " : " ");
+			append_dd(&out, wmlc_gram_sum(gram, i, j));
+		}
+	}
+	appendStringInfoString(&out, "]}");
+	PG_RETURN_CSTRING(out.data);
+}
+
+/*
+ * Reading text.  The scanner functions move *at over what they accept and
+ * return false when they cannot.
+ */
+static void
+skip_space(const char **at)
+{
+	while (isspace((unsigned char) **at))
+		(*at)++;
+}
+
+static bool
+scan_word(const char **at, const char *word)
+{
+	size_t		length = strlen(word);
+
+	skip_space(at);
+	if (strncmp(*at, word, length) != 0)
+		return false;
+	*at += length;
+	return true;
+}
+
+/* An integer without sign, followed by anything but a digit. */
+static bool
+scan_count(const char **at, const char *word, int64 *value)
+{
+	int64		result = 0;
+	const char *start;
+
+	if (!scan_word(at, word))
+		return false;
+	for (start = *at; isdigit((unsigned char) **at); (*at)++)
+	{
+		int			digit = **at - '0';
+
+		if (result > (PG_INT64_MAX - digit) / 10)
+			return false;
+		result = result * 10 + digit;
+	}
+	*value = result;
+	return *at > start;
+}
+
+/* The backend's numeric locale is always C, so strtod reads what we write. */
+static bool
+scan_double(const char **at, double *value)
+{
+	const char *first = *at;
+	char	   *end;
+
+	if (*first == '-' || *first == '+')
+		first++;
+	if (!isdigit((unsigned char) *first) && *first != 'I' && *first != 'N')
+		return false;
+	errno = 0;
+	*value = strtod(*at, &end);
+	if (end == *at || (errno == ERANGE && isinf(*value)))
+		return false;
+	*at = end;
+	return true;
+}
+
+static bool
+scan_dd(const char **at, WmlcDd *value)
+{
+	value->lo = 0.0;
+	if (!scan_double(at, &value->hi))
+		return false;
+	if (**at == '-' || **at == '+')
+		return scan_double(at, &value->lo);
+	return true;
+}
+
+static bool
+scan_header(const char **at, WmlcGram *header)
+{
+	int64		version,
+				dims,
+				constant;
+
+	if (!scan_word(at, "{") || !scan_count(at, "v=", &version) || version != WML_GRAM_VERSION ||
+		!scan_count(at, "d=", &dims) || dims > WMLC_MAX_DIMS ||
+		!scan_count(at, "n=", &header->rows) ||
+		!scan_count(at, "skipped=", &header->skipped) ||
+		!scan_count(at, "weightless=", &header->weightless) ||
+		!scan_count(at, "constant=", &constant) || constant > dims)
+		return false;
+	header->dims = (int32) dims;
+	header->constant = (int32) constant - 1;
+	return scan_word(at, "weight=") && scan_dd(at, &header->weight) &&
+		scan_word(at, "weight2=") && scan_dd(at, &header->weight_squares) &&
+		scan_word(at, "q=") && scan_dd(at, &header->q) &&
+		scan_word(at, "h=") && scan_dd(at, &header->h) &&
+		scan_word(at, "norm2=") && scan_double(at, &header->max_norm_square) &&
+		scan_word(at, "response=") && scan_double(at, &header->max_response) &&
+		scan_word(at, "sums=[");
+}
+
+/* Entries are separated by space, rows by a semicolon that may be left out. */
+static bool
+scan_sums(const char **at, WmlcGram *gram)
+{
+	size_t		entries = wmlc_gram_entries(gram->dims);
+
+	for (size_t k = 0; k < entries; k++)
+	{
+		WmlcDd		sum;
+
+		(void) scan_word(at, ";");
+		skip_space(at);
+		if (!scan_dd(at, &sum))
+			return false;
+		gram->sums[k] = sum.hi;
+		gram->sums[entries + k] = sum.lo;
+	}
+	if (!scan_word(at, "]") || !scan_word(at, "}"))
+		return false;
+	skip_space(at);
+	return **at == '\0';
+}
+
+Datum
+wml_gram_in(PG_FUNCTION_ARGS)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	const char *at = text;
+	WmlcGram	header;
+	WmlGram    *gram;
+	const char *problem;
+
+	memset(&header, 0, sizeof(header));
+	if (!scan_header(&at, &header))
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid input syntax for type %s: \"%.80s\"", "wml_gram", text),
+						 errhint("Grams are made by the aggregate wml_gram; their text form begins with {v=%d d=.",
+								 WML_GRAM_VERSION)));
+	gram = wml_gram_create(header.dims);
+	memcpy(&gram->body, &header, sizeof(header));
+	if (!scan_sums(&at, &gram->body))
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid input syntax for type %s: \"%.80s\"", "wml_gram", text),
+						 errdetail("A gram of %d features has exactly %d sums.",
+								   header.dims, (int) wmlc_gram_entries(header.dims))));
+	problem = wmlc_gram_invalid(&gram->body, wmlc_gram_bytes(header.dims));
+	if (problem != NULL)
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid value for type %s", "wml_gram"),
+						 errdetail("The gram is not valid: %s.", problem)));
+	PG_RETURN_GRAM(gram);
+}
+
+static void
+send_dd(StringInfo buffer, WmlcDd value)
+{
+	pq_sendfloat8(buffer, value.hi);
+	pq_sendfloat8(buffer, value.lo);
+}
+
+Datum
+wml_gram_send(PG_FUNCTION_ARGS)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	StringInfoData buffer;
+
+	pq_begintypsend(&buffer);
+	pq_sendint16(&buffer, WML_GRAM_VERSION);
+	pq_sendint16(&buffer, 0);
+	pq_sendint32(&buffer, gram->dims);
+	pq_sendint32(&buffer, gram->constant);
+	pq_sendint64(&buffer, gram->rows);
+	pq_sendint64(&buffer, gram->skipped);
+	pq_sendint64(&buffer, gram->weightless);
+	send_dd(&buffer, gram->weight);
+	send_dd(&buffer, gram->weight_squares);
+	send_dd(&buffer, gram->q);
+	send_dd(&buffer, gram->h);
+	pq_sendfloat8(&buffer, gram->max_norm_square);
+	pq_sendfloat8(&buffer, gram->max_response);
+	for (size_t k = 0; k < 2 * wmlc_gram_entries(gram->dims); k++)
+		pq_sendfloat8(&buffer, gram->sums[k]);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
+}
+
+static WmlcDd
+receive_dd(StringInfo buffer)
+{
+	WmlcDd		value;
+
+	value.hi = pq_getmsgfloat8(buffer);
+	value.lo = pq_getmsgfloat8(buffer);
+	return value;
+}
+
+Datum
+wml_gram_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buffer = (StringInfo) PG_GETARG_POINTER(0);
+	int			version = pq_getmsgint(buffer, 2);
+	int			flags = pq_getmsgint(buffer, 2);
+	int32		dims = (int32) pq_getmsgint(buffer, 4);
+	WmlGram    *gram;
+	const char *problem;
+
+	if (version != WML_GRAM_VERSION || flags != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("unsupported version of type %s", "wml_gram"),
+				 errdetail("The value has version %d and flags %d; this is version %d.",
+						   version, flags, WML_GRAM_VERSION)));
+	if (dims < 0 || dims > WMLC_MAX_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("number of features of type %s is out of range: %d", "wml_gram", dims)));
+
+	gram = wml_gram_create(dims);
+	gram->body.constant = (int32) pq_getmsgint(buffer, 4);
+	gram->body.rows = pq_getmsgint64(buffer);
+	gram->body.skipped = pq_getmsgint64(buffer);
+	gram->body.weightless = pq_getmsgint64(buffer);
+	gram->body.weight = receive_dd(buffer);
+	gram->body.weight_squares = receive_dd(buffer);
+	gram->body.q = receive_dd(buffer);
+	gram->body.h = receive_dd(buffer);
+	gram->body.max_norm_square = pq_getmsgfloat8(buffer);
+	gram->body.max_response = pq_getmsgfloat8(buffer);
+	for (size_t k = 0; k < 2 * wmlc_gram_entries(dims); k++)
+		gram->body.sums[k] = pq_getmsgfloat8(buffer);
+	pq_getmsgend(buffer);
+
+	problem = wmlc_gram_invalid(&gram->body, wmlc_gram_bytes(dims));
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid value for type %s", "wml_gram"),
+				 errdetail("The gram is not valid: %s.", problem)));
+	PG_RETURN_GRAM(gram);
+}

@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# What the benchmarks share: time statements, print ratios.
+
+# best SQL [SETTING]... : the least time in ms that SQL takes over RUNS runs in one session.
+RUNS=${RUNS:-5}
+best() {
+	local sql=$1 setting
+	shift
+	{
+		echo "SET jit = off; SET work_mem = '1GB'; SET max_parallel_workers_per_gather = 0;"
+		for setting; do echo "SET $setting;"; done
+		echo '\o /dev/null'
+		echo '\timing on'
+		for _ in $(seq "$RUNS"); do echo "$sql;"; done
+	} | psql -X -q -v ON_ERROR_STOP=1 | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | sort -n | head -n 1
+}
+
+# ratio A B : A / B with two decimals
+ratio() {
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'
+}
+
+# report WHAT MS BASELINE_WHAT BASELINE_MS [AIM] : one line of the table
+report() {
+	printf '%-46s %9.1f ms  %6s x  %s (%.1f ms)%s\n' "$1" "$2" "$(ratio "$2" "$4")" "$3" "$4" "${5:+, aim $5}"
+}
+
+# sums ROWS... : the SQL that adds up all products of the given columns and y, written out
+sums() {
+	local columns=("$@" y) sql='count(*)' i j
+	for i in "${!columns[@]}"; do
+		for ((j = i; j < ${#columns[@]}; j++)); do
+			sql+=", sum(${columns[i]} * ${columns[j]})"
+		done
+	done
+	echo "$sql"
+}
