@@ -13,8 +13,12 @@
  */
 #define NOISE 0x1p-90
 
-/* A retracted diagonal this much smaller than its peak has lost digits. */
-#define RETRACT_LIMIT 0x1p-40
+/*
+ * A sum that shrinks to this fraction of what it was in a moving window has
+ * lost too many digits: of the 106 bits, 53 belong to the figure, and with 10
+ * less the rest still makes it all but certain that rounding finds the same.
+ */
+#define RETRACT_LIMIT 0x1p-10
 
 void
 wmlc_gram_init(WmlcGram *gram, int dims)
@@ -151,8 +155,114 @@ wmlc_gram_flush(WmlcGram *gram, const double *rows, int stride,
 					 wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 }
 
+/*
+ * What rounding may leave where a difference should be zero, as a fraction of
+ * the sum it was taken from: the errors of as many additions, of random signs,
+ * and much to spare.
+ */
+static double
+difference_noise(int64_t additions)
+{
+	return 0x1p-102 * sqrt((double) additions);
+}
+
+/*
+ * A difference without the bits in which there is only noise.  Sums of short
+ * numbers often lie halfway between two doubles, and then noise would decide
+ * which of them the figure is.
+ */
+static WmlcDd
+drop_noise(WmlcDd a, double noise)
+{
+	int			exponent;
+	double		shifter,
+				hi,
+				lo;
+
+	if (!(noise > DBL_MIN) || !isfinite(a.hi))
+		return a;
+	(void) frexp(noise, &exponent);
+	shifter = ldexp(1.5, exponent + 52);	/* its last bit is worth 2^exponent */
+	hi = fabs(a.hi) < 0.25 * shifter ? (a.hi + shifter) - shifter : a.hi;
+	lo = ((a.hi - hi) + a.lo + shifter) - shifter;
+	return wmlc_two_sum(hi, lo);
+}
+
+static inline void
+raise_peak(double *peak, double value)
+{
+	if (!(value <= *peak))
+		*peak = value;
+}
+
+static void
+raise_peaks(WmlcGramWatch *watch, const WmlcGram *gram)
+{
+	raise_peak(&watch->weight, gram->weight.hi);
+	raise_peak(&watch->weight_squares, gram->weight_squares.hi);
+	raise_peak(&watch->q, gram->q.hi);
+	raise_peak(&watch->h, gram->h.hi);
+	for (int i = 0; i <= gram->dims; i++)
+		raise_peak(&watch->column[i].diagonal, wmlc_gram_sum(gram, i, i).hi);
+}
+
+void
+wmlc_gram_watch(WmlcGramWatch *watch, const WmlcGram *gram)
+{
+	bool		empty = wmlc_gram_weighted_rows(gram) == 0;
+
+	memset(watch, 0, wmlc_gram_watch_bytes(gram->dims));
+	raise_peaks(watch, gram);
+	for (int i = 0; i < gram->dims; i++)
+		watch->column[i].not_one = empty || is_constant(gram, i) ? 0 : 1;
+}
+
+/* A row comes (change 1) or goes (-1), and features may cease or begin to be constant. */
+static void
+watch_constant(WmlcGramWatch *watch, WmlcGram *gram, const double *z, int change)
+{
+	gram->constant = -1;
+	for (int i = gram->dims - 1; i >= 0; i--)
+	{
+		if (z[i] != 1.0)
+			watch->column[i].not_one += change;
+		if (watch->column[i].not_one == 0)
+			gram->constant = i;
+	}
+}
+
+void
+wmlc_gram_watch_row(WmlcGramWatch *watch, WmlcGram *gram, const double *z, double weight)
+{
+	if (weight == 0.0)
+		return;
+	watch->changes++;
+	raise_peaks(watch, gram);
+	watch_constant(watch, gram, z, 1);
+}
+
+static inline bool
+has_digits(double value, double peak)
+{
+	return isfinite(value) && value >= RETRACT_LIMIT * peak;
+}
+
+/* Entries off the diagonal are covered by those on it, by Cauchy and Schwarz. */
+static bool
+all_have_digits(const WmlcGram *gram, const WmlcGramWatch *watch)
+{
+	for (int i = 0; i <= gram->dims; i++)
+	{
+		if (!has_digits(wmlc_gram_sum(gram, i, i).hi, watch->column[i].diagonal))
+			return false;
+	}
+	return has_digits(gram->weight.hi, watch->weight) &&
+		has_digits(gram->weight_squares.hi, watch->weight_squares) &&
+		has_digits(gram->q.hi, watch->q) && has_digits(gram->h.hi, watch->h);
+}
+
 bool
-wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, const double *peak)
+wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, WmlcGramWatch *watch)
 {
 	double		negative = -weight;
 
@@ -167,18 +277,41 @@ wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, const double *
 	if (wmlc_gram_weighted_rows(gram) == 0)
 	{
 		forget_rows(gram);
+		wmlc_gram_watch(watch, gram);
 		return true;
 	}
 	subtract_scalar_sums(gram, z, weight);
 	wmlc_gram_flush(gram, z, 0, &negative, 1);
-	if (!wmlc_gram_is_finite(gram) || !wmlc_dd_is_finite(gram->q))
-		return false;
+	watch->changes++;
+	watch_constant(watch, gram, z, -1);
+	return all_have_digits(gram, watch);
+}
+
+void
+wmlc_gram_settle(WmlcGram *gram, const WmlcGramWatch *watch)
+{
+	double		noise = difference_noise(watch->changes);
+	double	   *hi = wmlc_gram_hi(gram);
+	double	   *lo = wmlc_gram_lo(gram);
+
+	gram->weight = drop_noise(gram->weight, noise * watch->weight);
+	gram->weight_squares = drop_noise(gram->weight_squares, noise * watch->weight_squares);
+	gram->q = drop_noise(gram->q, noise * watch->q);
+	gram->h = drop_noise(gram->h, noise * watch->h);
 	for (int i = 0; i <= gram->dims; i++)
 	{
-		if (wmlc_gram_sum(gram, i, i).hi < RETRACT_LIMIT * peak[i])
-			return false;
+		double		noise_i = noise * sqrt(watch->column[i].diagonal);
+
+		for (int j = i; j <= gram->dims; j++)
+		{
+			size_t		k = wmlc_triangle_index(gram->dims + 1, i, j);
+			WmlcDd		sum = drop_noise((WmlcDd) {hi[k], lo[k]},
+										 noise_i * sqrt(watch->column[j].diagonal));
+
+			hi[k] = sum.hi;
+			lo[k] = sum.lo;
+		}
 	}
-	return true;
 }
 
 /* Take over the dims of the other when no row has settled ours yet. */
@@ -203,6 +336,13 @@ merged_constant(const WmlcGram *a, const WmlcGram *b)
 	return -1;
 }
 
+/* False when the sum of the counts is too large. */
+static inline bool
+add_count(int64_t *count, int64_t other)
+{
+	return !__builtin_add_overflow(*count, other, count);
+}
+
 WmlcStatus
 wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 {
@@ -214,9 +354,10 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 	if (status != WMLC_OK)
 		return status;
 	gram->constant = merged_constant(gram, other);
-	gram->rows += other->rows;
-	gram->skipped += other->skipped;
-	gram->weightless += other->weightless;
+	if (!add_count(&gram->rows, other->rows) ||
+		!add_count(&gram->skipped, other->skipped) ||
+		!add_count(&gram->weightless, other->weightless))
+		return WMLC_NOT_FINITE;
 	gram->weight = add_or_propagate(gram->weight, other->weight);
 	gram->weight_squares = add_or_propagate(gram->weight_squares, other->weight_squares);
 	gram->q = add_or_propagate(gram->q, other->q);
@@ -239,32 +380,77 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
  * explains is zero; *contained turns false when b was clearly no part of a.
  */
 static WmlcDd
-subtract_part(WmlcDd a, WmlcDd b, bool *contained)
+subtract_part(WmlcDd a, WmlcDd b, double noise, bool *contained)
 {
 	WmlcDd		rest = add_or_propagate(a, wmlc_dd_neg(b));
 
-	if (rest.hi < 0.0)
-	{
-		if (rest.hi < -NOISE * a.hi)
-			*contained = false;
-		return wmlc_dd(0.0);
-	}
-	return rest;
+	if (rest.hi < -NOISE * a.hi)
+		*contained = false;
+	return rest.hi <= noise * a.hi ? wmlc_dd(0.0) : drop_noise(rest, noise * a.hi);
 }
 
-/* Is b the same data as a, up to the last bits?  Then nothing remains. */
+/* The triangle of a - b.  Features that only the rows of b used vanish. */
+static void
+subtract_triangle(WmlcGram *gram, const WmlcGram *other, double noise, bool *contained)
+{
+	int			p = gram->dims + 1;
+	double	   *hi = wmlc_gram_hi(gram);
+	double	   *lo = wmlc_gram_lo(gram);
+
+	for (int i = 0; i < p; i++)
+	{
+		size_t		k = wmlc_triangle_index(p, i, i);
+		WmlcDd		rest = subtract_part(wmlc_gram_sum(gram, i, i), wmlc_gram_sum(other, i, i),
+										 noise, contained);
+
+		hi[k] = rest.hi;
+		lo[k] = rest.lo;
+	}
+	for (int i = 0; i < p; i++)
+	{
+		double		rest_i = wmlc_gram_sum(gram, i, i).hi;
+		double		sum_i = rest_i + wmlc_gram_sum(other, i, i).hi;
+
+		for (int j = i + 1; j < p; j++)
+		{
+			size_t		k = wmlc_triangle_index(p, i, j);
+			double		rest_j = wmlc_gram_sum(gram, j, j).hi;
+			double		sum_j = rest_j + wmlc_gram_sum(other, j, j).hi;
+			WmlcDd		rest = add_or_propagate(wmlc_gram_sum(gram, i, j),
+												wmlc_dd_neg(wmlc_gram_sum(other, i, j)));
+
+			rest = rest_i == 0.0 || rest_j == 0.0 ? wmlc_dd(0.0)
+				: drop_noise(rest, noise * sqrt(sum_i) * sqrt(sum_j));
+			hi[k] = rest.hi;
+			lo[k] = rest.lo;
+		}
+	}
+}
+
+/*
+ * Equal but for rounding.  A gram that once held much larger rows has lost
+ * digits, but other data would hardly agree in twelve.
+ */
+static bool
+nearly_equal(WmlcDd a, WmlcDd b, double scale)
+{
+	return !(fabs(wmlc_dd_sub(a, b).hi) > 0x1p-40 * scale);
+}
+
+/* Is b the same data as a?  Then nothing remains. */
 static bool
 same_sums(const WmlcGram *a, const WmlcGram *b)
 {
+	if (!nearly_equal(a->weight, b->weight, a->weight.hi) ||
+		!nearly_equal(a->weight_squares, b->weight_squares, a->weight_squares.hi))
+		return false;
 	for (int i = 0; i <= a->dims && a->dims > 0; i++)
 	{
 		for (int j = i; j <= a->dims; j++)
 		{
-			WmlcDd		x = wmlc_gram_sum(a, i, j);
-			WmlcDd		rest = wmlc_dd_sub(x, wmlc_gram_sum(b, i, j));
 			double		scale = sqrt(wmlc_gram_sum(a, i, i).hi) * sqrt(wmlc_gram_sum(a, j, j).hi);
 
-			if (fabs(rest.hi) > 0x1p-80 * scale)
+			if (!nearly_equal(wmlc_gram_sum(a, i, j), wmlc_gram_sum(b, i, j), scale))
 				return false;
 		}
 	}
@@ -274,9 +460,7 @@ same_sums(const WmlcGram *a, const WmlcGram *b)
 WmlcStatus
 wmlc_gram_subtract(WmlcGram *gram, const WmlcGram *other)
 {
-	size_t		entries = wmlc_gram_entries(other->dims);
-	double	   *hi = wmlc_gram_hi(gram);
-	double	   *lo = wmlc_gram_lo(gram);
+	double		noise = difference_noise(gram->rows);
 	bool		contained = true;
 	bool		nothing_left;
 	WmlcStatus	status = check_dims(gram, other);
@@ -292,36 +476,26 @@ wmlc_gram_subtract(WmlcGram *gram, const WmlcGram *other)
 	gram->rows -= other->rows;
 	gram->skipped -= other->skipped;
 	gram->weightless -= other->weightless;
-	if (wmlc_gram_weighted_rows(other) == 0)
-		return WMLC_OK;
-	if (nothing_left)
+	if (wmlc_gram_weighted_rows(other) == 0 || nothing_left)
 	{
-		if (!same_sums(gram, other))
-			return WMLC_NOT_CONTAINED;
-		forget_rows(gram);
+		if (wmlc_gram_weighted_rows(other) > 0)
+		{
+			if (!same_sums(gram, other))
+				return WMLC_NOT_CONTAINED;
+			forget_rows(gram);
+		}
+		if (gram->rows == 0)
+			gram->dims = 0;
 		return WMLC_OK;
 	}
 
-	gram->weight = subtract_part(gram->weight, other->weight, &contained);
-	gram->weight_squares = subtract_part(gram->weight_squares, other->weight_squares, &contained);
-	gram->q = subtract_part(gram->q, other->q, &contained);
-	gram->h = subtract_part(gram->h, other->h, &contained);
+	gram->weight = subtract_part(gram->weight, other->weight, noise, &contained);
+	gram->weight_squares = subtract_part(gram->weight_squares, other->weight_squares, noise, &contained);
+	gram->q = subtract_part(gram->q, other->q, noise, &contained);
+	gram->h = subtract_part(gram->h, other->h, noise, &contained);
 	if (gram->weight.hi == 0.0)
 		contained = false;
-	for (int i = 0; i <= gram->dims && contained; i++)
-	{
-		for (int j = i; j <= gram->dims; j++)
-		{
-			size_t		k = wmlc_triangle_index(gram->dims + 1, i, j);
-			WmlcDd		a = {hi[k], lo[k]};
-			WmlcDd		b = {other->sums[k], other->sums[entries + k]};
-			WmlcDd		rest = i == j ? subtract_part(a, b, &contained)
-				: add_or_propagate(a, wmlc_dd_neg(b));
-
-			hi[k] = rest.hi;
-			lo[k] = rest.lo;
-		}
-	}
+	subtract_triangle(gram, other, noise, &contained);
 	return contained ? WMLC_OK : WMLC_NOT_CONTAINED;
 }
 
@@ -329,11 +503,9 @@ double
 wmlc_gram_figure(const WmlcGram *gram, int i, int j)
 {
 	double		value = wmlc_dd_value(wmlc_gram_sum(gram, i, j));
+	double		scale = sqrt(wmlc_gram_sum(gram, i, i).hi) * sqrt(wmlc_gram_sum(gram, j, j).hi);
 
-	if (i != j && fabs(value) < NOISE * sqrt(wmlc_gram_sum(gram, i, i).hi) *
-		sqrt(wmlc_gram_sum(gram, j, j).hi))
-		return 0.0;
-	return value;
+	return i != j && isfinite(scale) && fabs(value) < NOISE * scale ? 0.0 : value;
 }
 
 WmlcDd
@@ -435,8 +607,8 @@ wmlc_gram_invalid(const WmlcGram *gram, size_t bytes)
 		return "a sum of squares or weights is not a non-negative double-double number";
 
 	empty = wmlc_gram_weighted_rows(gram) == 0;
-	if (gram->dims == 0 && gram->rows > 0)
-		return "it has rows but no features";
+	if ((gram->dims == 0) != (gram->rows == 0))
+		return "it has rows without features or features without rows";
 	if (empty && (gram->weight.hi != 0.0 || gram->weight_squares.hi != 0.0 ||
 				  gram->constant != -1))
 		return "it has weights but no rows";
@@ -457,16 +629,54 @@ wmlc_gram_invalid(const WmlcGram *gram, size_t bytes)
 	return NULL;
 }
 
-/* Does row i of the matrix copy column c and nothing else? */
-static bool
-copies_column(const WmlcDd *row, int p, int c)
+/* The column that a row of the matrix copies, or -1. */
+static int
+copied_column(const WmlcDd *row, int p)
 {
+	int			copied = -1;
+
 	for (int k = 0; k < p; k++)
 	{
-		if (row[k].hi != (k == c ? 1.0 : 0.0) || row[k].lo != 0.0)
-			return false;
+		if (row[k].hi == 0.0)
+			continue;
+		if (copied >= 0 || row[k].hi != 1.0 || row[k].lo != 0.0)
+			return -1;
+		copied = k;
 	}
-	return true;
+	return copied;
+}
+
+/* The first row of the matrix that copies a constant feature, the response aside. */
+static int
+transformed_constant(const WmlcGram *gram, const WmlcDd *matrix, int m)
+{
+	int			p = gram->dims + 1;
+
+	for (int i = 0; i < m - 1; i++)
+	{
+		int			copied = copied_column(matrix + (size_t) i * p, p);
+
+		if (copied >= 0 && copied < gram->dims && is_constant(gram, copied))
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * How large entry i of T z would be, over all rows, if nothing in it cancelled:
+ * the scale of rounding errors in the transformed sums.
+ */
+static double
+uncancelled_size(const WmlcGram *gram, const WmlcDd *row)
+{
+	double		size = 0.0;
+
+	for (int k = 0; k <= gram->dims; k++)
+	{
+		if (row[k].hi != 0.0)
+			size += fabs(row[k].hi) * sqrt(wmlc_gram_sum(gram, k, k).hi);
+	}
+	return size;
 }
 
 static WmlcDd
@@ -484,9 +694,11 @@ dot_with_column(const WmlcDd *row, const WmlcGram *gram, int column)
 
 WmlcStatus
 wmlc_gram_transform(const WmlcGram *gram, const WmlcDd *matrix, int m,
-					WmlcGram *result, WmlcDd *work, WmlcPoll poll)
+					WmlcGram *result, void *work, WmlcPoll poll)
 {
 	int			p = gram->dims + 1;
+	WmlcDd	   *product = work; /* T G */
+	double	   *size = (double *) (product + (size_t) m * p);
 	double	   *hi;
 	double	   *lo;
 
@@ -506,18 +718,15 @@ wmlc_gram_transform(const WmlcGram *gram, const WmlcDd *matrix, int m,
 	result->h = wmlc_dd(NAN);
 	result->max_norm_square = INFINITY;
 	result->max_response = INFINITY;
-	for (int i = m - 2; i >= 0 && gram->constant >= 0; i--)
-	{
-		if (copies_column(matrix + (size_t) i * p, p, gram->constant))
-			result->constant = i;
-	}
+	result->constant = transformed_constant(gram, matrix, m);
 
 	for (int i = 0; i < m; i++)
 	{
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
+		size[i] = uncancelled_size(gram, matrix + (size_t) i * p);
 		for (int k = 0; k < p; k++)
-			work[(size_t) i * p + k] = dot_with_column(matrix + (size_t) i * p, gram, k);
+			product[(size_t) i * p + k] = dot_with_column(matrix + (size_t) i * p, gram, k);
 	}
 	for (int i = 0; i < m; i++)
 	{
@@ -526,6 +735,7 @@ wmlc_gram_transform(const WmlcGram *gram, const WmlcDd *matrix, int m,
 		for (int j = i; j < m; j++)
 		{
 			size_t		k = wmlc_triangle_index(m, i, j);
+			double		noise = NOISE * size[i] * size[j];
 			WmlcDd		sum = {0.0, 0.0};
 
 			for (int c = 0; c < p; c++)
@@ -533,10 +743,10 @@ wmlc_gram_transform(const WmlcGram *gram, const WmlcDd *matrix, int m,
 				WmlcDd		t = matrix[(size_t) j * p + c];
 
 				if (t.hi != 0.0)
-					sum = wmlc_dd_add(sum, wmlc_dd_mul(work[(size_t) i * p + c], t));
+					sum = wmlc_dd_add(sum, wmlc_dd_mul(product[(size_t) i * p + c], t));
 			}
 			sum = wmlc_dd_normalize(sum);
-			if (i == j && sum.hi < 0.0)
+			if ((isfinite(noise) && fabs(sum.hi) < noise) || (i == j && sum.hi < 0.0))
 				sum = wmlc_dd(0.0);
 			hi[k] = sum.hi;
 			lo[k] = sum.lo;

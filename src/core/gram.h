@@ -108,14 +108,54 @@ extern void wmlc_gram_flush(WmlcGram *gram, const double *rows, int stride,
 							const double *weights, int count);
 
 /*
+ * What a moving window remembers beside its gram: the largest values that its
+ * sums have had, for a sum that was much larger has lost digits, and how many
+ * rows with weight had something else than 1 in a feature, for the sums do not
+ * tell when a feature becomes constant.
+ */
+typedef struct WmlcGramWatch
+{
+	int64_t		changes;		/* rows with weight that came or went */
+	double		weight;
+	double		weight_squares;
+	double		q;
+	double		h;
+	struct
+	{
+		double		diagonal;
+		int64_t		not_one;
+	}			column[];		/* p of them */
+} WmlcGramWatch;
+
+static inline size_t
+wmlc_gram_watch_bytes(int dims)
+{
+	return sizeof(WmlcGramWatch) + (dims + 1) * sizeof(((WmlcGramWatch *) 0)->column[0]);
+}
+
+/* Start to watch a gram; take note of a row that has just been added to it. */
+extern void wmlc_gram_watch(WmlcGramWatch *watch, const WmlcGram *gram);
+extern void wmlc_gram_watch_row(WmlcGramWatch *watch, WmlcGram *gram,
+								const double *z, double weight);
+
+/*
  * Take one row away again.  False when that cannot be done without a residue:
- * something is not finite, or what remains is so much smaller than `peak` (the
- * largest diagonal this gram has had, entry by entry, kept by the caller) that
+ * something is not finite, or what remains is so much smaller than it was that
  * its digits are gone.  The gram is then spoilt and must be built anew.
  */
-extern bool wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, const double *peak);
+extern bool wmlc_gram_retract(WmlcGram *gram, const double *z, double weight,
+							  WmlcGramWatch *watch);
 
-/* gram += other or gram -= other.  Both have the same dims, or one has 0. */
+/*
+ * Remove the noise that rows which have left may have left behind.  This is
+ * for a copy that is to be read: the gram itself goes on with all its bits.
+ */
+extern void wmlc_gram_settle(WmlcGram *gram, const WmlcGramWatch *watch);
+
+/*
+ * gram += other or gram -= other, which has the same dims or 0.  A gram that no
+ * row is left in has dims 0.
+ */
 extern WmlcStatus wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other);
 extern WmlcStatus wmlc_gram_subtract(WmlcGram *gram, const WmlcGram *other);
 
@@ -139,10 +179,15 @@ extern const char *wmlc_gram_invalid(const WmlcGram *gram, size_t bytes);
 
 /*
  * The gram of the rows T z, T an m x p matrix given by rows; `result` has
- * dims m - 1.  The workspace holds m * p values.
+ * dims m - 1.
  */
+static inline size_t
+wmlc_gram_transform_workspace(int dims, int m)
+{
+	return (size_t) m * ((dims + 1) * sizeof(WmlcDd) + sizeof(double));
+}
 extern WmlcStatus wmlc_gram_transform(const WmlcGram *gram, const WmlcDd *matrix, int m,
-									  WmlcGram *result, WmlcDd *work, WmlcPoll poll);
+									  WmlcGram *result, void *work, WmlcPoll poll);
 
 /*
  * The p x p matrix that gives z mean 0 and variance 1 over the rows of the

@@ -69,9 +69,9 @@ wmlc_gram_kernel_plain(int p, int count, const double *rows, int stride,
  */
 #define BIAS (1.5 * 2 * WMLC_KERNEL_ROWS)
 
-/* Bounds outside this range could overflow or vanish in a product of three. */
-#define LEAST_BOUND 0x1p-300
-#define LARGEST_BOUND 0x1p300
+/* Bounds outside this range could overflow in a product, or its error vanish. */
+#define LEAST_BOUND 0x1p-450
+#define LARGEST_BOUND 0x1p450
 
 __attribute__((target("avx2"), always_inline))
 static inline __m256i
@@ -87,6 +87,26 @@ lanes_avx512(void)
 	return _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
 }
 
+/* Bit patterns of positive numbers are ordered like integers, NaN on top. */
+__attribute__((target("avx2"), always_inline))
+static inline __m256d
+larger_size_avx2(__m256d a, __m256d b)
+{
+	__m256i		size = _mm256_and_si256(_mm256_castpd_si256(a), _mm256_set1_epi64x(INT64_MAX));
+	__m256i		other = _mm256_castpd_si256(b);
+
+	return _mm256_castsi256_pd(_mm256_blendv_epi8(other, size, _mm256_cmpgt_epi64(size, other)));
+}
+
+__attribute__((target("avx512f"), always_inline))
+static inline __m512d
+larger_size_avx512(__m512d a, __m512d b)
+{
+	__m512i		size = _mm512_and_si512(_mm512_castpd_si512(a), _mm512_set1_epi64(INT64_MAX));
+
+	return _mm512_castsi512_pd(_mm512_max_epi64(size, _mm512_castpd_si512(b)));
+}
+
 #define KERNEL(part) kernel_avx2##part
 #define TARGET "avx2,fma"
 #define LANES 4
@@ -100,6 +120,7 @@ lanes_avx512(void)
 #define FMADD(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define FMSUB(a, b, c) _mm256_fmsub_pd(a, b, c)
 #define UNLESS_NAN(t, a, b) _mm256_blendv_pd(a, b, _mm256_cmp_pd(t, t, _CMP_UNORD_Q))
+#define LARGER_SIZE(a, b) larger_size_avx2(a, b)
 #define MASK __m256i
 #define MASK_BETWEEN(from, to) \
 	_mm256_andnot_si256(_mm256_cmpgt_epi64(_mm256_set1_epi64x(from), lanes_avx2()), \
@@ -121,6 +142,7 @@ lanes_avx512(void)
 #define FMADD(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define FMSUB(a, b, c) _mm512_fmsub_pd(a, b, c)
 #define UNLESS_NAN(t, a, b) _mm512_mask_mov_pd(a, _mm512_cmp_pd_mask(t, t, _CMP_UNORD_Q), b)
+#define LARGER_SIZE(a, b) larger_size_avx512(a, b)
 #define MASK __mmask8
 #define MASK_BETWEEN(from, to) \
 	_mm512_cmplt_epi64_mask(lanes_avx512(), _mm512_set1_epi64(to)) & \
@@ -141,7 +163,7 @@ has_avx512(void)
 	return __builtin_cpu_supports("avx512f") && has_avx2();
 }
 
-/* A power of two above |x|, within the bounds, or infinity. */
+/* A power of two above |x|, or infinity; above 0 the least bound. */
 static inline double
 power_above(double x)
 {
@@ -156,34 +178,28 @@ power_above(double x)
 }
 
 /*
- * For each column a power of two above all its entries, and one above all
- * weights.  False when they could overflow.
+ * For each column a power of two above all sqrt(weight) |z|, so that no product
+ * weight z_i z_j exceeds the product of two bounds.  False when they could
+ * overflow, or the errors of small products vanish.
  */
 static bool
 block_bounds(int p, int count, const double *rows, int stride, const double *weights,
-			 double *bound, double *weight_bound)
+			 double *bound)
 {
-	bool		in_range;
+	double		roots[WMLC_KERNEL_ROWS];
+	bool		in_range = true;
 
-	memset(bound, 0, (p + WMLC_ROW_PADDING) * sizeof(double));
-	*weight_bound = 0.0;
+	/* a little more than the root, since it and its product are rounded */
 	for (int r = 0; r < count; r++)
-	{
-		const double *z = rows + r * stride;
-
-		for (int i = 0; i < p; i++)
-		{
-			double		size = fabs(z[i]);
-
-			/* written so that NaN becomes the bound and stays it */
-			bound[i] = size <= bound[i] ? bound[i] : size;
-		}
-		*weight_bound = fabs(weights[r]) <= *weight_bound ? *weight_bound : fabs(weights[r]);
-	}
-	*weight_bound = power_above(*weight_bound);
-	in_range = *weight_bound <= LARGEST_BOUND;
+		roots[r] = weights[r] == 1.0 ? 1.0 : sqrt(fabs(weights[r])) * (1.0 + 0x1p-50);
+	if (has_avx512())
+		kernel_avx512_column_sizes(p, count, rows, stride, roots, bound);
+	else
+		kernel_avx2_column_sizes(p, count, rows, stride, roots, bound);
+	memset(bound + p, 0, WMLC_ROW_PADDING * sizeof(double));
 	for (int i = 0; i < p + WMLC_ROW_PADDING; i++)
 	{
+		in_range &= bound[i] >= LEAST_BOUND || bound[i] == 0.0;
 		bound[i] = power_above(bound[i]);
 		in_range &= bound[i] <= LARGEST_BOUND;
 	}
@@ -195,17 +211,16 @@ block_kernel(int p, int count, const double *rows, int stride, const double *wei
 			 double *hi, double *lo)
 {
 	double		bound[WMLC_ROW_SIZE];
-	double		weight_bound;
 	bool		weighted = false;
 
 	for (int r = 0; r < count; r++)
 		weighted |= weights[r] != 1.0;
-	if (!block_bounds(p, count, rows, stride, weights, bound, &weight_bound))
+	if (!block_bounds(p, count, rows, stride, weights, bound))
 		wmlc_gram_kernel_plain(p, count, rows, stride, weights, hi, lo);
 	else if (has_avx512())
-		kernel_avx512_block(p, count, rows, stride, weights, weighted, bound, weight_bound, hi, lo);
+		kernel_avx512_block(p, count, rows, stride, weights, weighted, bound, hi, lo);
 	else
-		kernel_avx2_block(p, count, rows, stride, weights, weighted, bound, weight_bound, hi, lo);
+		kernel_avx2_block(p, count, rows, stride, weights, weighted, bound, hi, lo);
 }
 
 #endif							/* __x86_64__ */
@@ -257,30 +272,16 @@ positive_sum(WmlcDd a, WmlcDd b)
 	return wmlc_quick_two_sum(sum.hi, sum.lo + (a.lo + b.lo));
 }
 
+/* The rest of the powers, from four sums of squares that make up |psi|^2. */
 static inline __attribute__((always_inline)) WmlcRowPowers
-row_powers(const double *z, int dims, bool fused)
+powers_from_parts(const double *hi, const double *lo, double y, bool fused)
 {
 	WmlcRowPowers powers;
-	WmlcDd		part[4] = {{0.0, 0.0}};
 	WmlcDd		y_square;
 	WmlcDd		total;
-	double		y = z[dims];
 
-	for (int i = 0; i < dims; i += 4)
-	{
-		for (int k = 0; k < 4; k++)
-		{
-			/* the entry behind the last feature is y, not padding */
-			double		x = i + k < dims ? z[i + k] : 0.0;
-			double		square = x * x;
-			WmlcDd		sum = wmlc_two_sum(part[k].hi, square);
-
-			part[k].lo += sum.lo + product_error(x, x, square, fused);
-			part[k].hi = sum.hi;
-		}
-	}
-	powers.norm_square = positive_sum(positive_sum(part[0], part[1]),
-									  positive_sum(part[2], part[3]));
+	powers.norm_square = positive_sum(positive_sum((WmlcDd) {hi[0], lo[0]}, (WmlcDd) {hi[1], lo[1]}),
+									  positive_sum((WmlcDd) {hi[2], lo[2]}, (WmlcDd) {hi[3], lo[3]}));
 	y_square.hi = y * y;
 	y_square.lo = product_error(y, y, y_square.hi, fused);
 	total = positive_sum(powers.norm_square, y_square);
@@ -292,15 +293,47 @@ row_powers(const double *z, int dims, bool fused)
 WmlcRowPowers
 wmlc_row_powers_plain(const double *z, int dims)
 {
-	return row_powers(z, dims, false);
+	double		hi[4] = {0.0};
+	double		lo[4] = {0.0};
+
+	for (int i = 0; i < dims; i++)
+	{
+		WmlcDd		square = wmlc_two_prod(z[i], z[i]);
+		WmlcDd		sum = wmlc_two_sum(hi[i % 4], square.hi);
+
+		lo[i % 4] += sum.lo + square.lo;
+		hi[i % 4] = sum.hi;
+	}
+	return powers_from_parts(hi, lo, z[dims], false);
 }
 
 #ifdef __x86_64__
 __attribute__((target("avx2,fma")))
 static WmlcRowPowers
-row_powers_fused(const double *z, int dims)
+row_powers_avx2(const double *z, int dims)
 {
-	return row_powers(z, dims, true);
+	__m256d		sum = _mm256_setzero_pd();
+	__m256d		error = _mm256_setzero_pd();
+	double		hi[4],
+				lo[4];
+
+	for (int i = 0; i < dims; i += 4)
+	{
+		/* the entry behind the last feature is y, not padding */
+		__m256i		inside = _mm256_cmpgt_epi64(_mm256_set1_epi64x(dims - i), lanes_avx2());
+		__m256d		x = _mm256_and_pd(_mm256_loadu_pd(z + i), _mm256_castsi256_pd(inside));
+		__m256d		square = _mm256_mul_pd(x, x);
+		__m256d		new_sum = _mm256_add_pd(sum, square);
+		__m256d		part = _mm256_sub_pd(new_sum, sum);
+		__m256d		sum_error = _mm256_add_pd(_mm256_sub_pd(sum, _mm256_sub_pd(new_sum, part)),
+											  _mm256_sub_pd(square, part));
+
+		error = _mm256_add_pd(error, _mm256_add_pd(sum_error, _mm256_fmsub_pd(x, x, square)));
+		sum = new_sum;
+	}
+	_mm256_storeu_pd(hi, sum);
+	_mm256_storeu_pd(lo, error);
+	return powers_from_parts(hi, lo, z[dims], true);
 }
 #endif
 
@@ -309,7 +342,7 @@ wmlc_row_powers(const double *z, int dims)
 {
 #ifdef __x86_64__
 	if (has_avx2())
-		return row_powers_fused(z, dims);
+		return row_powers_avx2(z, dims);
 #endif
 	return wmlc_row_powers_plain(z, dims);
 }

@@ -9,6 +9,7 @@
  *	  VECTOR		the vector type
  *	  LOAD, STORE, BROADCAST, ADD, SUB, MUL, FMADD, FMSUB
  *	  UNLESS_NAN	UNLESS_NAN(t, a, b): a, but b in the lanes where t is NaN
+ *	  LARGER_SIZE	LARGER_SIZE(a, b): |a| or b >= 0, whichever is larger
  *	  MASK, MASK_BETWEEN, MASK_LOAD, MASK_STORE
  *					MASK_BETWEEN(from, to): the lanes k with from <= k < to
  *
@@ -107,7 +108,7 @@ __attribute__((target(TARGET), always_inline))
 static inline void
 KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride,
 					 const double *weights, bool weighted, const double *bound,
-					 double weight_bound, double *hi, double *lo)
+					 double *hi, double *lo)
 {
 	double		factor[4][WMLC_KERNEL_ROWS];
 	double		factor_error[4][WMLC_KERNEL_ROWS];
@@ -133,7 +134,7 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 #pragma GCC unroll 4
 		for (int k = 0; k < 4; k++)
 		{
-			bias[k] = MUL(BROADCAST(BIAS * weight_bound * bound[first + k]), column_bound);
+			bias[k] = MUL(BROADCAST(BIAS * bound[first + k]), column_bound);
 			sum[k] = bias[k];
 			error[k] = BROADCAST(0.0);
 		}
@@ -155,17 +156,38 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 			}
 		}
 
-		/* this unrolled, too: arrays with constant indexes live in registers */
+		/*
+		 * Unrolled as well: arrays with constant indexes live in registers.  The
+		 * next four rows are on their way from memory meanwhile.
+		 */
 #pragma GCC unroll 4
 		for (int k = 0; k < 4; k++)
 		{
 			int			i = first + k;
 			ptrdiff_t	start = (ptrdiff_t) wmlc_triangle_index(p, i, i) + column - i;
 
+			__builtin_prefetch(hi + start + 4 * p);
+			__builtin_prefetch(lo + start + 4 * p);
 			if (i < p)
 				KERNEL(_add_between) (i - column, p - column, SUB(sum[k], bias[k]), error[k],
 									  hi + start, lo + start);
 		}
+	}
+}
+
+/* The largest |root z| of each column; NaN counts as larger than anything. */
+__attribute__((target(TARGET)))
+static void
+KERNEL(_column_sizes) (int p, int count, const double *rows, int stride,
+					   const double *roots, double *sizes)
+{
+	for (int column = 0; column < p; column += LANES)
+	{
+		VECTOR		largest = BROADCAST(0.0);
+
+		for (int r = 0; r < count; r++)
+			largest = LARGER_SIZE(MUL(BROADCAST(roots[r]), LOAD(rows + r * stride + column)), largest);
+		STORE(sizes + column, largest);
 	}
 }
 
@@ -223,17 +245,16 @@ KERNEL(_single) (int p, const double *z, double weight, double *hi, double *lo)
 __attribute__((target(TARGET)))
 static void
 KERNEL(_block) (int p, int count, const double *rows, int stride, const double *weights,
-				bool weighted, const double *bound, double weight_bound,
-				double *hi, double *lo)
+				bool weighted, const double *bound, double *hi, double *lo)
 {
 	for (int i = 0; i < p; i += 4)
 	{
 		if (weighted)
 			KERNEL(_block_rows) (p, i, count, rows, stride, weights, true,
-								 bound, weight_bound, hi, lo);
+								 bound, hi, lo);
 		else
 			KERNEL(_block_rows) (p, i, count, rows, stride, weights, false,
-								 bound, weight_bound, hi, lo);
+								 bound, hi, lo);
 	}
 }
 
@@ -250,6 +271,7 @@ KERNEL(_block) (int p, int count, const double *rows, int stride, const double *
 #undef FMADD
 #undef FMSUB
 #undef UNLESS_NAN
+#undef LARGER_SIZE
 #undef MASK
 #undef MASK_BETWEEN
 #undef MASK_LOAD

@@ -53,4 +53,7 @@ extern void wml_gram_check_same_dims(const WmlcGram *a, const WmlcGram *b);
 /* Coefficients must match the gram's features. */
 extern void wml_gram_check_coefficients(const WmlcGram *gram, int count);
 
+/* A gram to standardise by must be able to tell means. */
+extern void wml_gram_check_reference(const WmlcGram *reference);
+
 #endif							/* WML_GRAM_H */

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "utils/array.h"
 
 #include "pg/error.h"
@@ -81,29 +82,36 @@ has_null_element(const char *bitmap, int length)
 	return false;
 }
 
-/*
- * Arguments of wml_gram(x, y [, weight]) as a row z = (x, y) with its padding.
- * Returns the number of features, or 0 for a row to be skipped.
- */
-static int
-get_row(FunctionCallInfo fcinfo, double *z, double *weight)
+/* Arguments of wml_gram(x, y [, weight]). */
+typedef struct RowArguments
+{
+	int			dims;			/* number of features */
+	const char *features;		/* not aligned */
+	double		response;
+	double		weight;
+} RowArguments;
+
+/* False for a row to be skipped. */
+static bool
+get_row(FunctionCallInfo fcinfo, RowArguments *row)
 {
 	struct varlena *value;
 	const char *data;
 	ArrayFields array;
 
-	*weight = 1.0;
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		return 0;
+		return false;
+	row->response = PG_GETARG_FLOAT8(2);
+	row->weight = 1.0;
 	if (PG_NARGS() > 3)
 	{
 		if (PG_ARGISNULL(3))
-			return 0;
-		*weight = PG_GETARG_FLOAT8(3);
-		if (*weight < 0.0)
+			return false;
+		row->weight = PG_GETARG_FLOAT8(3);
+		if (row->weight < 0.0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("weight must not be negative: %g", *weight)));
+					 errmsg("weight must not be negative: %g", row->weight)));
 	}
 
 	value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1));
@@ -114,15 +122,23 @@ get_row(FunctionCallInfo fcinfo, double *z, double *weight)
 	if (array.dataoffset != 0)
 	{
 		if (has_null_element(data + sizeof(array), array.length))
-			return 0;
+			return false;
 		data += array.dataoffset - HEADER_BYTES;
 	}
 	else
 		data += sizeof(array);
-	memcpy(z, data, array.length * sizeof(double));
-	z[array.length] = PG_GETARG_FLOAT8(2);
-	memset(z + array.length + 1, 0, WMLC_ROW_PADDING * sizeof(double));
-	return array.length;
+	row->dims = array.length;
+	row->features = data;
+	return true;
+}
+
+/* The row as z = (x, y) with its padding. */
+static void
+write_row(const RowArguments *row, double *z)
+{
+	memcpy(z, row->features, row->dims * sizeof(double));
+	z[row->dims] = row->response;
+	memset(z + row->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
 }
 
 static void
@@ -157,7 +173,19 @@ state_for_update(FunctionCallInfo fcinfo, MemoryContext context, int dims)
 	return state;
 }
 
-/* Count a skipped row, also when nothing else is known yet. */
+static int64
+add_counts(int64 a, int64 b)
+{
+	int64		sum;
+
+	if (pg_add_s64_overflow(a, b, &sum))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("bigint out of range")));
+	return sum;
+}
+
+/* Count skipped rows, also when nothing else is known yet. */
 static Datum
 count_skipped(FunctionCallInfo fcinfo, int64 change)
 {
@@ -174,13 +202,13 @@ count_skipped(FunctionCallInfo fcinfo, int64 change)
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
 	if (state != NULL)
 	{
-		state->gram.skipped += change;
+		state->gram.skipped = add_counts(state->gram.skipped, change);
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	}
 	old = PG_GETARG_GRAM(0);
 	flat = wml_gram_create(old->dims);
 	memcpy(&flat->body, old, wmlc_gram_bytes(old->dims));
-	flat->body.skipped += change;
+	flat->body.skipped = add_counts(old->skipped, change);
 	PG_RETURN_GRAM(flat);
 }
 
@@ -188,18 +216,18 @@ static Datum
 accumulate(FunctionCallInfo fcinfo, bool moving)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	double		z[WMLC_ROW_SIZE];
-	double		weight;
-	int			dims = get_row(fcinfo, z, &weight);
+	RowArguments row;
 	WmlGramState *state;
+	double		z[WMLC_ROW_SIZE];
 
-	if (dims == 0)
+	if (!get_row(fcinfo, &row))
 		return count_skipped(fcinfo, 1);
-	state = state_for_update(fcinfo, context, dims);
-	check_length(state, dims);
+	state = state_for_update(fcinfo, context, row.dims);
+	check_length(state, row.dims);
 	if (moving)
 		wml_gram_state_watch(state);
-	wml_gram_state_add(state, z, weight);
+	write_row(&row, z);
+	wml_gram_state_add(state, z, row.weight);
 	PG_RETURN_DATUM(wml_gram_state_datum(state));
 }
 
@@ -222,20 +250,20 @@ wml_gram_accum_moving(PG_FUNCTION_ARGS)
 Datum
 wml_gram_retract(PG_FUNCTION_ARGS)
 {
-	double		z[WMLC_ROW_SIZE];
-	double		weight;
-	int			dims;
+	RowArguments row;
 	WmlGramState *state;
+	double		z[WMLC_ROW_SIZE];
 
 	aggregate_context(fcinfo);
-	dims = get_row(fcinfo, z, &weight);
 	if (PG_ARGISNULL(0))
 		elog(ERROR, "inverse transition of wml_gram called with NULL state");
-	if (dims == 0)
+	if (!get_row(fcinfo, &row))
 		return count_skipped(fcinfo, -1);
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
-	if (state == NULL || dims != state->gram.dims || state->gram.rows <= 1 ||
-		!wml_gram_state_retract(state, z, weight))
+	if (state == NULL || row.dims != state->gram.dims || state->gram.rows <= 1)
+		PG_RETURN_NULL();
+	write_row(&row, z);
+	if (!wml_gram_state_retract(state, z, row.weight))
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(wml_gram_state_datum(state));
 }

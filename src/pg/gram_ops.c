@@ -63,6 +63,18 @@ wml_gram_check_coefficients(const WmlcGram *gram, int count)
 				 errdetail("There are %d coefficients for %d features.", count, gram->dims)));
 }
 
+void
+wml_gram_check_reference(const WmlcGram *reference)
+{
+	wml_gram_check_solvable(reference, "reference");
+	if (reference->constant < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("reference gram has no constant feature"),
+				 errdetail("Means can be taken from a gram only when one of its features is 1 in every row."),
+				 errhint("Collect the grams with a constant: wml_gram(ARRAY[1, ...], y).")));
+}
+
 /* A copy of a, with room for the features of b when a has none of its own. */
 static WmlGram *
 copy_for_change(const WmlcGram *a, const WmlcGram *b)
@@ -95,6 +107,7 @@ wml_gram_subtract(PG_FUNCTION_ARGS)
 	WmlGram    *result = copy_for_change(a, b);
 
 	wml_check(wmlc_gram_subtract(&result->body, b));
+	SET_VARSIZE(result, wml_gram_size(result->body.dims));
 	PG_RETURN_GRAM(result);
 }
 
@@ -189,8 +202,7 @@ static WmlGram *
 transformed(const WmlcGram *gram, const WmlcDd *matrix, int m)
 {
 	WmlGram    *result = wml_gram_create(m - 1);
-	Size		bytes = (Size) m * (gram->dims + 1) * sizeof(WmlcDd);
-	WmlcDd	   *work = (WmlcDd *) palloc(bytes);
+	void	   *work = palloc(wmlc_gram_transform_workspace(gram->dims, m));
 
 	wml_check(wmlc_gram_transform(gram, matrix, m, &result->body, work, wml_poll));
 	pfree(work);
@@ -206,6 +218,9 @@ wml_transform(PG_FUNCTION_ARGS)
 	double	   *elements = wml_array_matrix(PG_GETARG_ARRAYTYPE_P(1), "matrix", &rows, &columns);
 	WmlcDd	   *matrix;
 
+	/* a task whose rows were all skipped has nothing to change */
+	if (gram->rows == 0)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	if (columns != gram->dims + 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
@@ -236,14 +251,10 @@ wml_standardize(PG_FUNCTION_ARGS)
 	int			p = reference->dims + 1;
 	WmlcDd	   *matrix;
 
+	wml_gram_check_reference(reference);
+	if (gram->rows == 0)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	wml_gram_check_same_dims(gram, reference);
-	wml_gram_check_solvable(reference, "reference");
-	if (reference->constant < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("reference gram has no constant feature"),
-				 errdetail("Means can be taken from a gram only when one of its features is 1 in every row."),
-				 errhint("Collect the grams with a constant: wml_gram(ARRAY[1, ...], y).")));
 	matrix = (WmlcDd *) palloc((Size) p * p * sizeof(WmlcDd));
 	wmlc_gram_standardizer(reference, matrix);
 	PG_RETURN_GRAM(transformed(gram, matrix, p));

@@ -20,14 +20,14 @@
  * From this many features on, rows wait and enter the sums several at a time:
  * the pass over the sums, which no longer fit the cache when there are many
  * groups, is then shared.  So many rows wait that the buffer stays below about
- * a quarter of the gram.
+ * half of the gram.
  */
 #define BUFFERED_DIMS 24
 
 static inline int
 buffer_capacity(int dims)
 {
-	return Min(dims / 4, WMLC_KERNEL_ROWS);
+	return Min(dims / 2, WMLC_KERNEL_ROWS);
 }
 
 static const char state_context_name[] = "wml_gram states";
@@ -46,6 +46,12 @@ state_flat_size(ExpandedObjectHeader *header)
 	return wml_gram_size(((WmlGramState *) header)->gram.dims);
 }
 
+static inline bool
+is_watched(const WmlGramState *state)
+{
+	return state->extra != NULL && state->extra->watch != NULL;
+}
+
 static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
@@ -57,6 +63,8 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	flat->version = WML_GRAM_VERSION;
 	flat->flags = 0;
 	memcpy(&flat->body, &state->gram, wmlc_gram_bytes(state->gram.dims));
+	if (is_watched(state))
+		wmlc_gram_settle(&flat->body, state->extra->watch);
 }
 
 /*
@@ -120,7 +128,8 @@ wml_gram_from_datum(Datum datum)
 	{
 		WmlGramState *state = state_of_expanded(datum);
 
-		if (state != NULL)
+		/* a moving window's sums must be settled, in a flat copy */
+		if (state != NULL && !is_watched(state))
 		{
 			wml_gram_state_flush(state);
 			return &state->gram;
@@ -156,7 +165,24 @@ wml_gram_state_flush(WmlGramState *state)
 	extra->pending = 0;
 }
 
-/* Rows of many features wait until there are enough of them for one pass. */
+/* Do rows of this state wait? */
+static inline bool
+is_buffered(const WmlGramState *state)
+{
+	return state->gram.dims >= BUFFERED_DIMS && !is_watched(state);
+}
+
+/*
+ * Bring the place of the next waiting row near while other groups have their
+ * turn: with many groups it is in no cache, and writing there would stall.
+ */
+static inline void
+prefetch_row(const double *place, int length)
+{
+	for (int i = 0; i < length; i += 8)
+		__builtin_prefetch(place + i, 1);
+}
+
 static void
 add_buffered(WmlGramState *state, const double *z, double weight)
 {
@@ -175,23 +201,13 @@ add_buffered(WmlGramState *state, const double *z, double weight)
 	extra->weights[extra->pending++] = weight;
 	if (extra->pending == buffer_capacity(state->gram.dims))
 		wml_gram_state_flush(state);
-}
-
-static void
-raise_peaks(WmlGramState *state)
-{
-	double	   *peak = state->extra->peak;
-
-	for (int i = 0; i <= state->gram.dims; i++)
-		peak[i] = Max(peak[i], wmlc_gram_sum(&state->gram, i, i).hi);
+	prefetch_row(extra->rows + extra->pending * stride, stride);
 }
 
 void
 wml_gram_state_add(WmlGramState *state, const double *z, double weight)
 {
-	bool		watched = state->extra != NULL && state->extra->peak != NULL;
-
-	if (state->gram.dims >= BUFFERED_DIMS && !watched)
+	if (is_buffered(state))
 	{
 		add_buffered(state, z, weight);
 		return;
@@ -199,8 +215,8 @@ wml_gram_state_add(WmlGramState *state, const double *z, double weight)
 	wmlc_gram_count(&state->gram, z, weight);
 	if (weight != 0.0)
 		wmlc_gram_flush(&state->gram, z, 0, &weight, 1);
-	if (watched)
-		raise_peaks(state);
+	if (is_watched(state))
+		wmlc_gram_watch_row(state->extra->watch, &state->gram, z, weight);
 }
 
 void
@@ -208,17 +224,17 @@ wml_gram_state_watch(WmlGramState *state)
 {
 	WmlGramExtra *extra = state_extra(state);
 
-	if (extra->peak != NULL)
+	if (extra->watch != NULL)
 		return;
 	wml_gram_state_flush(state);
-	extra->peak = (double *) MemoryContextAllocZero(state->header.eoh_context,
-													(state->gram.dims + 1) * sizeof(double));
-	raise_peaks(state);
+	extra->watch = (WmlcGramWatch *) MemoryContextAlloc(state->header.eoh_context,
+														wmlc_gram_watch_bytes(state->gram.dims));
+	wmlc_gram_watch(extra->watch, &state->gram);
 }
 
 bool
 wml_gram_state_retract(WmlGramState *state, const double *z, double weight)
 {
 	wml_gram_state_watch(state);
-	return wmlc_gram_retract(&state->gram, z, weight, state->extra->peak);
+	return wmlc_gram_retract(&state->gram, z, weight, state->extra->watch);
 }

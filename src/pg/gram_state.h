@@ -23,7 +23,7 @@ typedef struct WmlGramExtra
 	int			pending;		/* rows counted but not yet in the sums */
 	double		weights[WMLC_KERNEL_ROWS];
 	double	   *rows;			/* of the pending ones; NULL for few features */
-	double	   *peak;			/* of the diagonal; NULL outside moving windows */
+	WmlcGramWatch *watch;		/* NULL outside moving windows */
 } WmlGramExtra;
 
 typedef struct WmlGramState

@@ -13,6 +13,7 @@
 #include "common/shortest_dec.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 
 #include "pg/error.h"
 #include "pg/gram.h"
@@ -32,6 +33,13 @@ wml_gram_create(int dims)
 	gram->version = WML_GRAM_VERSION;
 	wmlc_gram_init(&gram->body, dims);
 	return gram;
+}
+
+/* How many bytes of a text to quote in a message. */
+static int
+quoted_length(const char *text)
+{
+	return pg_mbcliplen(text, strlen(text), 80);
 }
 
 /* The shortest decimals that read back as the same bits. */
@@ -237,7 +245,8 @@ wml_gram_in(PG_FUNCTION_ARGS)
 	if (!scan_header(&at, &header))
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-						 errmsg("invalid input syntax for type %s: \"%.80s\"", "wml_gram", text),
+						 errmsg("invalid input syntax for type %s: \"%.*s\"", "wml_gram",
+								quoted_length(text), text),
 						 errhint("Grams are made by the aggregate wml_gram; their text form begins with {v=%d d=.",
 								 WML_GRAM_VERSION)));
 	gram = wml_gram_create(header.dims);
@@ -245,7 +254,8 @@ wml_gram_in(PG_FUNCTION_ARGS)
 	if (!scan_sums(&at, &gram->body))
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-						 errmsg("invalid input syntax for type %s: \"%.80s\"", "wml_gram", text),
+						 errmsg("invalid input syntax for type %s: \"%.*s\"", "wml_gram",
+								quoted_length(text), text),
 						 errdetail("A gram of %d features has exactly %d sums.",
 								   header.dims, (int) wmlc_gram_entries(header.dims))));
 	problem = wmlc_gram_invalid(&gram->body, wmlc_gram_bytes(header.dims));
