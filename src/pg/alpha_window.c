@@ -1,0 +1,181 @@
+/*
+ * alpha_window.c
+ *	  wml_alpha as a window function: J rows of a partition in, J weights out.
+ *
+ * The first call in a partition reads all its rows, solves, and keeps the
+ * weights in the partition's memory; the others look theirs up.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+#include "windowapi.h"
+
+#include "pg/alpha.h"
+#include "pg/args.h"
+#include "pg/gram.h"
+#include "pg/kernel.h"
+
+PG_FUNCTION_INFO_V1(wml_alpha_window);
+
+enum
+{
+	ARG_SOURCE,
+	ARG_TARGET,
+	ARG_WEIGHTS,
+	ARG_LOSS,
+	ARG_SHRINK,
+	ARG_WHITEN
+};
+
+/* What the partition remembers between its rows; zero at the start. */
+typedef struct PartitionWeights
+{
+	double	   *alpha;			/* NULL until solved */
+} PartitionWeights;
+
+typedef struct PartitionReader
+{
+	WindowObject window;
+	const WmlcGram *target;
+	int64		checked;		/* rows whose target has been compared */
+	MemoryContext row_context;	/* reset for each row */
+} PartitionReader;
+
+/* An argument at a row of the partition, by its number. */
+static Datum
+argument_at(WindowObject window, int argument, int64 row, bool *isnull)
+{
+	bool		outside;
+
+	return WinGetFuncArgInPartition(window, argument, (int) row, WINDOW_SEEK_HEAD, false,
+									isnull, &outside);
+}
+
+static void
+check_same_target(const PartitionReader *reader, Datum datum, bool isnull)
+{
+	const WmlcGram *target;
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("target must not be NULL")));
+	target = wml_gram_from_datum(datum);
+	if (target->dims != reader->target->dims ||
+		(memcmp(target, reader->target, wmlc_gram_bytes(target->dims)) != 0 &&
+		 !wmlc_gram_equal(target, reader->target)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("target differs between rows of one partition"),
+				 errhint("Solve for several targets with PARTITION BY the target's key.")));
+}
+
+static const WmlcGram *
+source_of_partition(void *arg, int64 i)
+{
+	PartitionReader *reader = (PartitionReader *) arg;
+	MemoryContext old_context;
+	Datum		datum;
+	const WmlcGram *source = NULL;
+	bool		isnull;
+
+	MemoryContextReset(reader->row_context);
+	old_context = MemoryContextSwitchTo(reader->row_context);
+	if (i >= reader->checked)
+	{
+		datum = argument_at(reader->window, ARG_TARGET, i, &isnull);
+		check_same_target(reader, datum, isnull);
+		reader->checked = i + 1;
+	}
+	datum = argument_at(reader->window, ARG_SOURCE, i, &isnull);
+	if (!isnull)
+		source = wml_gram_from_datum(datum);
+	MemoryContextSwitchTo(old_context);
+	return source;
+}
+
+/* The target of the partition's first row, in memory that stays. */
+static const WmlcGram *
+copy_target(WindowObject window)
+{
+	bool		isnull;
+	Datum		datum = argument_at(window, ARG_TARGET, 0, &isnull);
+	const WmlcGram *target;
+	Size		size;
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("target must not be NULL")));
+	target = wml_gram_from_datum(datum);
+	size = wmlc_gram_bytes(target->dims);
+	return (const WmlcGram *) memcpy(palloc(size), target, size);
+}
+
+static Datum
+option(WindowObject window, int argument, const char *name)
+{
+	bool		isnull;
+	Datum		datum = WinGetFuncArgCurrent(window, argument, &isnull);
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be NULL", name)));
+	return datum;
+}
+
+static WmlAlphaOptions
+get_options(WindowObject window)
+{
+	WmlAlphaOptions options;
+
+	options.weights = wml_weights_from_text(DatumGetTextPP(option(window, ARG_WEIGHTS, "weights")));
+	options.loss = wml_loss_from_text(DatumGetTextPP(option(window, ARG_LOSS, "loss")));
+	options.shrink = wml_check_not_negative(DatumGetFloat8(option(window, ARG_SHRINK, "shrink")), "shrink");
+	options.whiten = DatumGetBool(option(window, ARG_WHITEN, "whiten"));
+	return options;
+}
+
+/* Solve for the partition; only the weights outlive this call. */
+static double *
+solve_partition(WindowObject window, MemoryContext result_context)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "wml_alpha partition",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	WmlAlphaOptions options = get_options(window);
+	PartitionReader reader = {
+		.window = window,
+		.row_context = AllocSetContextCreate(context, "wml_alpha row", ALLOCSET_DEFAULT_SIZES)
+	};
+	WmlSources	sources = {
+		.count = WinGetPartitionRowCount(window),
+		.source = source_of_partition,
+		.arg = &reader
+	};
+	double	   *alpha = (double *) MemoryContextAllocHuge(result_context,
+														  sources.count * sizeof(double));
+
+	reader.target = copy_target(window);
+	wml_alpha_solve(&sources, reader.target, &options, alpha);
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return alpha;
+}
+
+Datum
+wml_alpha_window(PG_FUNCTION_ARGS)
+{
+	WindowObject window = PG_WINDOW_OBJECT();
+	PartitionWeights *weights = (PartitionWeights *)
+		WinGetPartitionLocalMemory(window, sizeof(PartitionWeights));
+	double		alpha;
+
+	if (weights->alpha == NULL)
+		weights->alpha = solve_partition(window, GetMemoryChunkContext(weights));
+	alpha = weights->alpha[WinGetCurrentPosition(window)];
+	if (isnan(alpha))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(alpha);
+}

@@ -1,0 +1,23 @@
+/*
+ * args.h
+ *	  Checks of arguments that many functions take.
+ */
+#ifndef WML_ARGS_H
+#define WML_ARGS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+/* The argument must not be NULL. */
+extern void wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name);
+
+/* The value itself, when it is finite and not negative. */
+extern double wml_check_not_negative(double value, const char *name);
+
+/* More steps than this are a mistake, and would take forever. */
+#define WML_MAX_STEPS 1000000
+
+extern int	wml_check_steps(int steps);
+
+#endif							/* WML_ARGS_H */
