@@ -1,0 +1,91 @@
+/*
+ * judge.c
+ *	  Using and judging coefficients: wml_predict, wml_mse, wml_rmse, wml_r2.
+ */
+#include "postgres.h"
+
+#include "core/judge.h"
+#include "pg/array.h"
+#include "pg/error.h"
+#include "pg/gram.h"
+
+PG_FUNCTION_INFO_V1(wml_predict);
+PG_FUNCTION_INFO_V1(wml_mse);
+PG_FUNCTION_INFO_V1(wml_rmse);
+PG_FUNCTION_INFO_V1(wml_r2);
+
+/* coefficients . features, rounded once; NULL when a feature is NULL */
+Datum
+wml_predict(PG_FUNCTION_ARGS)
+{
+	ArrayType  *features = PG_GETARG_ARRAYTYPE_P(1);
+	int			count,
+				dims;
+	double	   *w = wml_array_vector(PG_GETARG_ARRAYTYPE_P(0), "coefficients", &count);
+	double	   *x;
+	WmlcDd		sum = {0.0, 0.0};
+	double		plain = 0.0;
+
+	if (array_contains_nulls(features))
+		PG_RETURN_NULL();
+	x = wml_array_vector(features, "features", &dims);
+	if (count != dims)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("coefficients do not match the features"),
+				 errdetail("There are %d coefficients for %d features.", count, dims)));
+	for (int i = 0; i < dims; i++)
+	{
+		sum = wmlc_dd_add(sum, wmlc_two_prod(w[i], x[i]));
+		plain += w[i] * x[i];
+	}
+	PG_RETURN_FLOAT8(isfinite(plain) ? wmlc_dd_value(sum) : plain);
+}
+
+/* The gram and the coefficients of the functions below, checked. */
+static const WmlcGram *
+get_judged(FunctionCallInfo fcinfo, double **w)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	int			count;
+
+	*w = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "coefficients", &count);
+	wml_gram_check_solvable(gram, "judging");
+	wml_gram_check_coefficients(gram, count);
+	for (int i = 0; i < count; i++)
+	{
+		if (!isfinite((*w)[i]))
+			wml_check(WMLC_NOT_FINITE);
+	}
+	return gram;
+}
+
+Datum
+wml_mse(PG_FUNCTION_ARGS)
+{
+	double	   *w;
+	const WmlcGram *gram = get_judged(fcinfo, &w);
+
+	PG_RETURN_FLOAT8(wmlc_dd_value(wmlc_mean_square_error(gram, w)));
+}
+
+Datum
+wml_rmse(PG_FUNCTION_ARGS)
+{
+	double	   *w;
+	const WmlcGram *gram = get_judged(fcinfo, &w);
+
+	PG_RETURN_FLOAT8(wmlc_dd_value(wmlc_dd_sqrt(wmlc_mean_square_error(gram, w))));
+}
+
+Datum
+wml_r2(PG_FUNCTION_ARGS)
+{
+	double	   *w;
+	const WmlcGram *gram = get_judged(fcinfo, &w);
+	double		r2 = wmlc_r_squared(gram, w);
+
+	if (isnan(r2))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(r2);
+}
