@@ -499,3 +499,205 @@ CREATE FUNCTION wml_alpha_kernel(kernel float8[], sizes float8[], weights text D
 	RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_alpha_kernel(float8[], float8[], text, float8) IS 'weights of the sources from sums of any kernel, the target last';
+
+-- A prior learned from the sources
+
+CREATE TYPE wml_prior;
+
+CREATE FUNCTION wml_prior_in(cstring) RETURNS wml_prior
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_prior_out(wml_prior) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_prior_recv(internal) RETURNS wml_prior
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_prior_send(wml_prior) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE wml_prior (
+	INPUT = wml_prior_in,
+	OUTPUT = wml_prior_out,
+	RECEIVE = wml_prior_recv,
+	SEND = wml_prior_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = extended
+);
+COMMENT ON TYPE wml_prior IS 'where the coefficients of tasks lie, how they spread, and how noisy rows are';
+
+CREATE FUNCTION wml_prior(sources wml_gram[], alpha float8[] DEFAULT NULL, covariance text DEFAULT 'full',
+						  method text DEFAULT 'ml', temper float8 DEFAULT 0, shrink float8 DEFAULT 0)
+	RETURNS wml_prior
+	AS 'MODULE_PATHNAME', 'wml_prior_fit' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION wml_prior(wml_gram[], float8[], text, text, float8, float8) IS 'prior over coefficients, learned from the sources';
+
+CREATE FUNCTION wml_prior_mean(prior wml_prior) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_prior_mean(wml_prior) IS 'mean of the tasks'' coefficients';
+
+CREATE FUNCTION wml_prior_mean_error(prior wml_prior) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_prior_mean_error(wml_prior) IS 'standard errors of the mean of the tasks'' coefficients';
+
+CREATE FUNCTION wml_prior_covariance(prior wml_prior) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_prior_covariance(wml_prior) IS 'covariance of the tasks'' coefficients';
+
+CREATE FUNCTION wml_prior_noise(prior wml_prior) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_prior_noise(wml_prior) IS 'variance of a row about its task''s model';
+
+CREATE FUNCTION wml_prior_info(prior wml_prior)
+	RETURNS TABLE (dims int, tasks float8, effective_tasks float8, loglik float8, iterations int, converged bool,
+		singular bool, rank int, saturated bool, method text, covariance text)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION wml_prior_info(wml_prior) IS 'how the prior was fitted and how the fit ended';
+
+CREATE FUNCTION wml_loglik(prior wml_prior) RETURNS float8
+	AS 'MODULE_PATHNAME', 'wml_loglik_of_fit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_loglik(wml_prior) IS 'log-likelihood of the sources that the prior was learned from';
+
+CREATE FUNCTION wml_loglik(prior wml_prior, sources wml_gram[], alpha float8[] DEFAULT NULL) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION wml_loglik(wml_prior, wml_gram[], float8[]) IS 'log-likelihood of any tasks under the prior';
+
+CREATE FUNCTION wml_posterior_coef(prior wml_prior, gram wml_gram) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION wml_posterior_coef(wml_prior, wml_gram) IS 'posterior mean of the task''s coefficients; the prior mean without rows';
+
+CREATE FUNCTION wml_posterior(prior wml_prior, gram wml_gram, features text[] DEFAULT NULL)
+	RETURNS TABLE ("position" int, feature text, coefficient float8, sd float8, prior_mean float8, prior_sd float8,
+		moved float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION wml_posterior(wml_prior, wml_gram, text[]) IS 'posterior of the task''s coefficients, and how far the data moved them in prior standard deviations';
+
+CREATE FUNCTION wml_predict_interval(prior wml_prior, gram wml_gram, x float8[], level float8 DEFAULT 0.95)
+	RETURNS TABLE (estimate float8, lower float8, upper float8, mean_lower float8, mean_upper float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION wml_predict_interval(wml_prior, wml_gram, float8[], float8) IS 'prediction at x with bounds for a new observation and for its mean';
+
+-- Hinge loss, bounds and direct optimisation
+
+CREATE FUNCTION wml_unit(x float8[], radius float8) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_unit(float8[], float8) IS 'features divided by the radius, or by their length where that is larger: in the unit ball';
+
+CREATE FUNCTION wml_hinge_combine(bytea, bytea) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_hinge_final(bytea) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_hinge_accum(bytea, wml_gram, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8) (
+	SFUNC = wml_hinge_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge(wml_gram, float8) IS 'coefficients of the alpha-weighted classifier under hinge loss, of length 1';
+
+CREATE FUNCTION wml_hinge_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8, radius float8) (
+	SFUNC = wml_hinge_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted classifier under hinge loss, of the given length';
+
+CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8) (
+	SFUNC = wml_hinge_maml_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8) IS 'coefficients after a projected gradient step on the alpha-weighted MAML objective under hinge loss';
+
+CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8, steps int) (
+	SFUNC = wml_hinge_maml_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8, int) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
+
+CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8, steps int, radius float8) (
+	SFUNC = wml_hinge_maml_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8, int, float8) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
+
+CREATE FUNCTION wml_hinge_adapt(coef float8[], gram wml_gram, eta float8, steps int, radius float8 DEFAULT 1)
+	RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_hinge_adapt(float8[], wml_gram, float8, int, float8) IS 'coefficients after so many projected gradient steps on the gram''s hinge loss';
+
+CREATE FUNCTION wml_auc_accum(bytea, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_accum(bytea, float8, bool) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'wml_auc_accum_bool' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_combine(bytea, bytea) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_final(bytea) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_auc(score float8, label float8) (
+	SFUNC = wml_auc_accum,
+	STYPE = bytea,
+	SSPACE = 8000,
+	FINALFUNC = wml_auc_final,
+	COMBINEFUNC = wml_auc_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_auc(float8, float8) IS 'area under the ROC curve: how often a row with positive label has the larger score';
+
+CREATE AGGREGATE wml_auc(score float8, label bool) (
+	SFUNC = wml_auc_accum,
+	STYPE = bytea,
+	SSPACE = 8000,
+	FINALFUNC = wml_auc_final,
+	COMBINEFUNC = wml_auc_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_auc(float8, bool) IS 'area under the ROC curve: how often a row with a true label has the larger score';
+
+CREATE FUNCTION wml_bound(sources wml_gram[], alpha float8[], target wml_gram, loss_range float8, epsilon float8,
+						  loss text DEFAULT 'square', radius float8 DEFAULT 1, coef float8[] DEFAULT NULL)
+	RETURNS TABLE (kernel_distance float8, weighted_distance float8, ball float8, rademacher float8, deviation float8,
+				   theorem float8, corollary float8, source_risk float8, risk_bound float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION wml_bound(wml_gram[], float8[], wml_gram, float8, float8, text, float8, float8[]) IS 'terms of the bounds of the target''s risk by the weighted risk of the sources';
+
+CREATE FUNCTION wml_minimize_bound(sources wml_gram[], target wml_gram, variant text DEFAULT 'joint',
+								   radius float8 DEFAULT 1, loss text DEFAULT 'square', starts int DEFAULT 8,
+								   steps int DEFAULT 1000)
+	RETURNS TABLE (alpha float8[], coefficients float8[], objective float8, source_risk float8, distance float8,
+				   ball float8, gap float8, residual float8, steps_taken int)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION wml_minimize_bound(wml_gram[], wml_gram, text, float8, text, int, int) IS 'weights and coefficients that together minimise the bound of the target''s risk';

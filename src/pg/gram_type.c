@@ -7,16 +7,15 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
 #include <math.h>
 
-#include "common/shortest_dec.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 
 #include "pg/error.h"
 #include "pg/gram.h"
+#include "pg/text.h"
 
 PG_FUNCTION_INFO_V1(wml_gram_in);
 PG_FUNCTION_INFO_V1(wml_gram_out);
@@ -42,26 +41,16 @@ quoted_length(const char *text)
 	return pg_mbcliplen(text, strlen(text), 80);
 }
 
-/* The shortest decimals that read back as the same bits. */
-static void
-append_double(StringInfo out, double value)
-{
-	char		digits[DOUBLE_SHORTEST_DECIMAL_LEN];
-
-	double_to_shortest_decimal_buf(value, digits);
-	appendStringInfoString(out, digits);
-}
-
 /* A double-double is written as the sum that it is: 0.3-1.1e-17 */
 static void
 append_dd(StringInfo out, WmlcDd value)
 {
-	append_double(out, value.hi);
+	wml_append_double(out, value.hi);
 	if (value.lo != 0.0)
 	{
 		if (!signbit(value.lo))
 			appendStringInfoChar(out, '+');
-		append_double(out, value.lo);
+		wml_append_double(out, value.lo);
 	}
 }
 
@@ -76,7 +65,7 @@ static void
 append_named_double(StringInfo out, const char *name, double value)
 {
 	appendStringInfo(out, " %s=", name);
-	append_double(out, value);
+	wml_append_double(out, value);
 }
 
 Datum
@@ -110,77 +99,15 @@ wml_gram_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(out.data);
 }
 
-/*
- * Reading text.  The scanner functions move *at over what they accept and
- * return false when they cannot.
- */
-static void
-skip_space(const char **at)
-{
-	while (isspace((unsigned char) **at))
-		(*at)++;
-}
-
-static bool
-scan_word(const char **at, const char *word)
-{
-	size_t		length = strlen(word);
-
-	skip_space(at);
-	if (strncmp(*at, word, length) != 0)
-		return false;
-	*at += length;
-	return true;
-}
-
-/* An integer without sign, followed by anything but a digit. */
-static bool
-scan_count(const char **at, const char *word, int64 *value)
-{
-	int64		result = 0;
-	const char *start;
-
-	if (!scan_word(at, word))
-		return false;
-	for (start = *at; isdigit((unsigned char) **at); (*at)++)
-	{
-		int			digit = **at - '0';
-
-		if (result > (PG_INT64_MAX - digit) / 10)
-			return false;
-		result = result * 10 + digit;
-	}
-	*value = result;
-	return *at > start;
-}
-
-/* The backend's numeric locale is always C, so strtod reads what we write. */
-static bool
-scan_double(const char **at, double *value)
-{
-	const char *first = *at;
-	char	   *end;
-
-	if (*first == '-' || *first == '+')
-		first++;
-	if (!isdigit((unsigned char) *first) && *first != 'I' && *first != 'N')
-		return false;
-	errno = 0;
-	*value = strtod(*at, &end);
-	if (end == *at || (errno == ERANGE && isinf(*value)))
-		return false;
-	*at = end;
-	return true;
-}
-
+/* Reading text. */
 static bool
 scan_dd(const char **at, WmlcDd *value)
 {
 	value->lo = 0.0;
-	if (!scan_double(at, &value->hi))
+	if (!wml_scan_double(at, &value->hi))
 		return false;
 	if (**at == '-' || **at == '+')
-		return scan_double(at, &value->lo);
+		return wml_scan_double(at, &value->lo);
 	return true;
 }
 
@@ -191,22 +118,22 @@ scan_header(const char **at, WmlcGram *header)
 				dims,
 				constant;
 
-	if (!scan_word(at, "{") || !scan_count(at, "v=", &version) || version != WML_GRAM_VERSION ||
-		!scan_count(at, "d=", &dims) || dims > WMLC_MAX_DIMS ||
-		!scan_count(at, "n=", &header->rows) ||
-		!scan_count(at, "skipped=", &header->skipped) ||
-		!scan_count(at, "weightless=", &header->weightless) ||
-		!scan_count(at, "constant=", &constant) || constant > dims)
+	if (!wml_scan_word(at, "{") || !wml_scan_count(at, "v=", &version) || version != WML_GRAM_VERSION ||
+		!wml_scan_count(at, "d=", &dims) || dims > WMLC_MAX_DIMS ||
+		!wml_scan_count(at, "n=", &header->rows) ||
+		!wml_scan_count(at, "skipped=", &header->skipped) ||
+		!wml_scan_count(at, "weightless=", &header->weightless) ||
+		!wml_scan_count(at, "constant=", &constant) || constant > dims)
 		return false;
 	header->dims = (int32) dims;
 	header->constant = (int32) constant - 1;
-	return scan_word(at, "weight=") && scan_dd(at, &header->weight) &&
-		scan_word(at, "weight2=") && scan_dd(at, &header->weight_squares) &&
-		scan_word(at, "q=") && scan_dd(at, &header->q) &&
-		scan_word(at, "h=") && scan_dd(at, &header->h) &&
-		scan_word(at, "norm2=") && scan_double(at, &header->max_norm_square) &&
-		scan_word(at, "response=") && scan_double(at, &header->max_response) &&
-		scan_word(at, "sums=[");
+	return wml_scan_word(at, "weight=") && scan_dd(at, &header->weight) &&
+		wml_scan_word(at, "weight2=") && scan_dd(at, &header->weight_squares) &&
+		wml_scan_word(at, "q=") && scan_dd(at, &header->q) &&
+		wml_scan_word(at, "h=") && scan_dd(at, &header->h) &&
+		wml_scan_word(at, "norm2=") && wml_scan_double(at, &header->max_norm_square) &&
+		wml_scan_word(at, "response=") && wml_scan_double(at, &header->max_response) &&
+		wml_scan_word(at, "sums=[");
 }
 
 /* Entries are separated by space, rows by a semicolon that may be left out. */
@@ -219,16 +146,16 @@ scan_sums(const char **at, WmlcGram *gram)
 	{
 		WmlcDd		sum;
 
-		(void) scan_word(at, ";");
-		skip_space(at);
+		(void) wml_scan_word(at, ";");
+		wml_scan_space(at);
 		if (!scan_dd(at, &sum))
 			return false;
 		gram->sums[k] = sum.hi;
 		gram->sums[entries + k] = sum.lo;
 	}
-	if (!scan_word(at, "]") || !scan_word(at, "}"))
+	if (!wml_scan_word(at, "]") || !wml_scan_word(at, "}"))
 		return false;
-	skip_space(at);
+	wml_scan_space(at);
 	return **at == '\0';
 }
 

@@ -1,0 +1,17 @@
+/*
+ * student.h
+ *	  Quantiles of Student's t and of the normal distribution.
+ */
+#ifndef WMLC_STUDENT_H
+#define WMLC_STUDENT_H
+
+/* P(t > x) for x >= 0; degrees > 0 need not be whole, and may be infinite. */
+extern double wmlc_student_tail(double x, double degrees);
+
+/*
+ * The x that |t| stays below with probability `level`: 1.96 for 0.95 and
+ * infinite degrees.  0 for level 0, infinity for level 1.
+ */
+extern double wmlc_student_bound(double level, double degrees);
+
+#endif							/* WMLC_STUDENT_H */

@@ -1,0 +1,28 @@
+/*
+ * text.h
+ *	  Writing and reading the text forms of our types.
+ *
+ * Numbers keep every bit, whatever extra_float_digits says.  The scanner
+ * functions move *at over what they accept, and return false when they cannot.
+ */
+#ifndef WML_TEXT_H
+#define WML_TEXT_H
+
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+
+/* The shortest decimals that read back as the same bits. */
+extern void wml_append_double(StringInfo out, double value);
+
+extern void wml_scan_space(const char **at);
+
+/* The word, after any white space. */
+extern bool wml_scan_word(const char **at, const char *word);
+
+/* The word and an integer without sign behind it. */
+extern bool wml_scan_count(const char **at, const char *word, int64 *value);
+
+extern bool wml_scan_double(const char **at, double *value);
+
+#endif							/* WML_TEXT_H */

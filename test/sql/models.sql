@@ -1,0 +1,191 @@
+-- Models under task weights, judged against their definitions on the rows.
+\set VERBOSITY terse
+
+CREATE TABLE example AS
+SELECT task, ARRAY[1, sin(i * task), cos(i + task * task)]::float8[] AS x,
+	2 + task * 0.1 * sin(i * task) - cos(i + task * task) + 0.3 * sin(17 * i * i + task) AS y
+FROM generate_series(1, 4) AS task, generate_series(1, 12 + 0) AS i;
+CREATE TABLE task_gram AS
+SELECT task, wml_gram(x, y) AS gram, 1.0 / task AS alpha FROM example GROUP BY task;
+
+-- one feature and a constant: what regr_* say
+SELECT abs(coef[1] / intercept - 1) < 1e-14 AS intercept, abs(coef[2] / slope - 1) < 1e-14 AS slope,
+	abs(wml_r2(gram, coef) / r2 - 1) < 1e-13 AS r2
+FROM (SELECT (array_agg(gram))[1] AS gram, wml_erm(gram, 1) AS coef
+	FROM (SELECT wml_gram(ARRAY[1, x[2]], y) AS gram FROM example) AS g) AS ours,
+	(SELECT regr_intercept(y, x[2]) AS intercept, regr_slope(y, x[2]) AS slope, regr_r2(y, x[2]) AS r2
+	FROM example) AS theirs;
+
+-- the error of coefficients, from the gram and from the rows
+SELECT task, abs(wml_mse(gram, '{1,2,3}') / mse - 1) < 1e-14 AS mse, abs(wml_rmse(gram, '{1,2,3}') / sqrt(mse) - 1) < 1e-14 AS rmse
+FROM task_gram JOIN (SELECT task, avg((y - wml_predict('{1,2,3}', x)) ^ 2) AS mse FROM example GROUP BY task) AS rows
+	USING (task) ORDER BY task;
+
+-- the meta-objective by its definition: k gradient steps on the task's rows, then the error there
+CREATE FUNCTION adapted(w float8[], t int, eta float8, steps int) RETURNS float8[] LANGUAGE plpgsql AS $$
+BEGIN
+	FOR step IN 1 .. steps LOOP
+		SELECT array_agg(w[k] - eta * slope ORDER BY k) INTO w
+		FROM (SELECT k, avg((wml_predict(w, x) - y) * x[k]) AS slope
+			FROM example, generate_series(1, 3) AS k WHERE task = t GROUP BY k) AS gradient;
+	END LOOP;
+	RETURN w;
+END $$;
+CREATE FUNCTION meta_loss(w float8[], eta float8, steps int) RETURNS float8 LANGUAGE sql AS $$
+	SELECT sum(alpha * (SELECT avg((y - wml_predict(adapted, x)) ^ 2) FROM example WHERE example.task = task_gram.task))
+	FROM task_gram, LATERAL adapted(w, task, eta, steps)
+$$;
+CREATE FUNCTION moved(w float8[], k int, h float8) RETURNS float8[] LANGUAGE sql AS $$
+	SELECT array_agg(w[i] + CASE WHEN i = k THEN h ELSE 0 END ORDER BY i) FROM generate_series(1, cardinality(w)) AS i
+$$;
+
+-- its gradient, by central differences, vanishes at the answer (and not elsewhere)
+SELECT eta, steps,
+	max(abs(meta_loss(moved(coef, k, 1e-4), eta, steps) - meta_loss(moved(coef, k, -1e-4), eta, steps)) / 2e-4) < 1e-7 * least AS stationary,
+	max(abs(meta_loss(moved(erm, k, 1e-4), eta, steps) - meta_loss(moved(erm, k, -1e-4), eta, steps)) / 2e-4) > 1e-4 * least AS elsewhere
+FROM (VALUES (0.1, 1), (0.5, 2), (3.0, 1), (3.0, 3)) AS setting (eta, steps),
+	LATERAL (SELECT wml_maml(gram, alpha, eta, steps) AS coef, wml_erm(gram, alpha) AS erm FROM task_gram) AS fit,
+	LATERAL (SELECT meta_loss(coef, eta, steps) AS least) AS value, generate_series(1, 3) AS k
+GROUP BY eta, steps, least ORDER BY eta, steps;
+
+-- first-order MAML and Reptile: their update directions vanish
+CREATE FUNCTION direction(model text, w float8[], k int, eta float8, steps int) RETURNS float8 LANGUAGE sql AS $$
+	SELECT sum(alpha * CASE model
+		WHEN 'fomaml' THEN (SELECT avg((wml_predict(a, x) - y) * x[k]) FROM example WHERE example.task = task_gram.task)
+		ELSE w[k] - a[k] END)
+	FROM task_gram, LATERAL adapted(w, task, eta, steps) AS a
+$$;
+SELECT steps, max(abs(direction('fomaml', fomaml, k, 0.4, steps))) < 1e-14 AS fomaml,
+	max(abs(direction('reptile', reptile, k, 0.4, steps))) < 1e-14 AS reptile
+FROM generate_series(1, 3) AS steps, LATERAL (SELECT wml_fomaml(gram, alpha, 0.4, steps) AS fomaml,
+	wml_reptile(gram, alpha, 0.4, steps) AS reptile FROM task_gram) AS fit, generate_series(1, 3) AS k
+GROUP BY steps ORDER BY steps;
+
+-- no step at all is joint training, to the bit; so are weights in another unit, up to rounding
+SELECT wml_maml(gram, alpha, 0) = wml_erm(gram, alpha) AS maml, wml_fomaml(gram, alpha, 0, 3) = wml_erm(gram, alpha) AS fomaml,
+	wml_reptile(gram, alpha, 0) = wml_erm(gram, alpha) AS reptile, wml_maml(gram, alpha, 0.3, 0) = wml_erm(gram, alpha) AS no_steps
+FROM task_gram;
+SELECT bool_and(abs(a / b - 1) < 1e-13) AS scale_free
+FROM (SELECT wml_maml(gram, alpha, 0.3, 2, 0.1) AS one, wml_maml(gram, 1e6 * alpha, 0.3, 2, 0.1) AS other FROM task_gram) AS fit,
+	unnest(one, other) AS pair (a, b);
+
+-- scale sum is scale mean with n times the step and the weight (12 rows in each task)
+SELECT bool_and(abs(a / b - 1) < 1e-12) AS sum_scale
+FROM (SELECT wml_maml(gram, alpha, 0.02, 2, 0, 'sum') AS one, wml_maml(gram, alpha * 12, 0.24, 2) AS other FROM task_gram) AS fit,
+	unnest(one, other) AS pair (a, b);
+
+-- ridge, as the solution of its equations: (A + ridge) w = b
+SELECT max(abs(residual)) < 1e-14 AS ridge
+FROM (SELECT avg((wml_predict(coef, x) - y) * x[k]) + 0.7 * coef[k] AS residual
+	FROM example, (SELECT wml_erm(wml_gram, 1, 0.7) AS coef FROM (SELECT wml_gram(x, y) FROM example) AS all_rows) AS fit,
+		generate_series(1, 3) AS k GROUP BY k, coef) AS equation;
+
+-- more features than rows: the solution of least norm
+SELECT (SELECT round(max(abs(w - expected))::numeric, 14) FROM unnest(coef, '{0.4,0.8}'::float8[]) AS pair (w, expected)) AS error
+FROM (SELECT wml_erm(gram, 1) AS coef FROM (SELECT wml_gram(ARRAY[1, 2], 2) AS gram) AS one_row) AS fit;
+
+-- NULL grams and weights take no part; a task of weight 0 may hold anything
+SELECT wml_erm(gram, alpha) = (SELECT wml_erm(gram, alpha) FROM task_gram) AS same
+FROM (SELECT gram, alpha FROM task_gram UNION ALL VALUES (NULL, 1), ((SELECT wml_gram('{1,1,1}', 'NaN')), 0)
+	UNION ALL SELECT gram, NULL FROM task_gram) AS more;
+SELECT wml_erm(gram, alpha) FROM task_gram WHERE false;
+
+-- partial aggregates give the same bits
+CREATE TABLE many AS SELECT wml_gram(ARRAY[1, sin(i), cos(i * i)], sin(3 * i)) AS gram, 1 + i % 3 AS alpha
+FROM generate_series(1, 20000) AS i GROUP BY i / 4, i % 3;
+ALTER TABLE many SET (parallel_workers = 2);
+ANALYZE many;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT wml_maml(gram, alpha, 0.1) FROM many;
+CREATE TABLE parallel_result AS SELECT wml_erm(gram, alpha) AS erm, wml_maml(gram, alpha, 0.1) AS maml FROM many;
+SET max_parallel_workers_per_gather = 0;
+SELECT bool_and(abs(a / b - 1) < 1e-14) AS same
+FROM (SELECT erm || maml AS one FROM parallel_result) AS parallel,
+	(SELECT wml_erm(gram, alpha) || wml_maml(gram, alpha, 0.1) AS other FROM many) AS serial, unnest(one, other) AS pair (a, b);
+RESET max_parallel_workers_per_gather;
+
+-- everything in one call
+CREATE TABLE arranged AS
+SELECT array_agg(gram ORDER BY task) FILTER (WHERE task < 4) AS sources, (array_agg(gram) FILTER (WHERE task = 4))[1] AS target FROM task_gram;
+SELECT bool_and(coefficient = (SELECT wml_maml(source, alpha, 0.2, 2, 0.01)
+		FROM unnest(sources, wml_alpha(sources, target, 'mixture', 'square', 1, true)) AS pair (source, alpha))[position]) AS fit,
+	string_agg(feature, ',' ORDER BY position) AS features
+FROM arranged, wml_fit(sources, target, eta => 0.2, steps => 2, ridge => 0.01, shrink => 1, whiten => true,
+	features => '{constant,a,b}');
+SELECT bool_and(alpha = (wml_alpha(sources, target))[source] AND distance = sources[source] <-> target) AS weights, count(*)
+FROM arranged, wml_fit_weights(sources, target);
+SELECT wml_fit(sources, target, features => '{a,b}') FROM arranged;
+SELECT wml_fit(sources, target, 'lasso') FROM arranged;
+SELECT wml_fit('{}', target) FROM arranged;
+
+-- regression of one task: simple regression's textbook formulas
+SELECT bool_and(abs(coefficient / expected - 1) < 1e-13 AND abs(std_error / error - 1) < 1e-13 AND abs(t * std_error / coefficient - 1) < 1e-14) AS lines
+FROM (SELECT wml_gram(ARRAY[1, x[2]], y) AS gram FROM example) AS task, LATERAL wml_linregr(gram) AS line,
+	LATERAL (SELECT CASE position WHEN 1 THEN regr_intercept(y, x[2]) ELSE regr_slope(y, x[2]) END AS expected,
+		sqrt((regr_syy(y, x[2]) - regr_sxy(y, x[2]) ^ 2 / regr_sxx(y, x[2])) / (count(*) - 2)
+			* CASE position WHEN 1 THEN avg(x[2] * x[2]) ELSE 1 END / regr_sxx(y, x[2])) AS error
+		FROM example) AS textbook;
+SELECT n, rank, freedom, abs(s.r2 / regr.r2 - 1) < 1e-13 AS r2, abs(residual_std_error / regr.error - 1) < 1e-13 AS residual, condition < 2 AS condition
+FROM (SELECT wml_gram(ARRAY[1, x[2]], y) AS gram FROM example) AS task, LATERAL wml_linregr_summary(gram) AS s,
+	(SELECT regr_r2(y, x[2]) AS r2, sqrt((regr_syy(y, x[2]) - regr_sxy(y, x[2]) ^ 2 / regr_sxx(y, x[2])) / (count(*) - 2)) AS error FROM example) AS regr;
+-- collinear and underdetermined: rank, and no errors out of nothing
+SELECT s.n, s.rank, s.freedom, s.residual_std_error, s.condition, l.feature, l.std_error
+FROM (SELECT wml_gram(ARRAY[1, i, 2 * i], i) AS gram FROM generate_series(1, 2) AS i) AS task,
+	LATERAL wml_linregr_summary(gram) AS s, LATERAL wml_linregr(gram, '{c,a,b}') AS l;
+
+-- adaptation: the definition, its path, and step sizes that diverge
+SELECT bool_and(abs(a - b) < 1e-14) AS adapted
+FROM task_gram, unnest(wml_adapt('{1,2,3}', gram, 0.3, 5), adapted('{1,2,3}', task, 0.3, 5)) AS pair (a, b);
+SELECT count(*) AS steps, bool_and(abs(mse / wml_mse(gram, coefficients) - 1) < 1e-14) AS mse,
+	bool_and(coefficients = wml_adapt('{1,2,3}', gram, 0.3, step)) AS coefficients
+FROM (SELECT gram FROM task_gram WHERE task = 1) AS one, LATERAL wml_adapt_path('{1,2,3}', gram, 0.3, 5);
+\set VERBOSITY default
+SELECT wml_adapt('{1,2}', wml_gram, 1.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+SELECT wml_adapt('{1,2}', wml_gram, 0.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+\set VERBOSITY terse
+SELECT wml_adapt('{1,2,3}', wml_gram, 0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+SELECT wml_adapt('{1,2}', wml_gram, -0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+
+-- coefficients of standardised grams in the user's units
+SELECT bool_and(abs(a / b - 1) < 1e-12) AS unstandardized
+FROM (SELECT wml_merge(gram) AS reference FROM task_gram) AS merged,
+	LATERAL (SELECT wml_unstandardize(wml_erm(wml_standardize(gram, reference), alpha), reference) AS one,
+		wml_erm(gram, alpha) AS other FROM task_gram) AS fit, unnest(one, other) AS pair (a, b);
+
+-- bases
+SELECT wml_poly('{2,3}', 2), wml_poly('{5}', 4), wml_poly('{1,2,3}', 0), cardinality(wml_poly('{1,2,3,4}', 5)) AS count;
+SELECT max(abs(a - b)) < 1e-14 AS fourier
+FROM generate_series(0, 51) AS week, unnest(wml_fourier(week, 52, 2),
+	ARRAY[1, cos(2 * pi() * week / 52), sin(2 * pi() * week / 52), cos(4 * pi() * week / 52), sin(4 * pi() * week / 52)]) AS pair (a, b);
+SELECT wml_fourier(1e15 + 13, 52, 1) = wml_fourier((1000000000000013::bigint % 52), 52, 1) AS exact_period;
+-- the same bits everywhere: these are part of the promise
+SET extra_float_digits = 3;
+SELECT wml_rff('{0.5,-1.25}', 3, 1.5, 42);
+RESET extra_float_digits;
+SELECT abs(sum(a * b) - exp(-0.5 * (0.3 ^ 2 + 0.4 ^ 2) / 4)) < 0.05 AS gaussian_kernel
+FROM unnest(wml_rff('{1,2}', 1000, 2, 7), wml_rff('{1.3,2.4}', 1000, 2, 7)) AS pair (a, b);
+SELECT wml_rff('{1,NULL}', 3, 1, 1), wml_poly(NULL, 2);
+SELECT wml_rff('{1}', 0, 1, 1);
+SELECT wml_rff('{1}', 3, 0, 1);
+SELECT wml_poly('{1,2}', -1);
+SELECT wml_poly('{1,2,3,4,5,6,7,8,9}', 9);
+SELECT wml_fourier(1, -52, 1);
+
+-- errors
+SELECT wml_erm(gram, -1) FROM task_gram;
+SELECT wml_erm(gram, 'NaN') FROM task_gram;
+SELECT wml_erm(gram, 0) FROM task_gram;
+SELECT wml_erm(gram, 1, -1) FROM task_gram;
+SELECT wml_erm(gram, 1, NULL) FROM task_gram;
+SELECT wml_erm(gram, 1, task) FROM task_gram;
+SELECT wml_maml(gram, 1, -0.1) FROM task_gram;
+SELECT wml_maml(gram, 1, 0.1, -1) FROM task_gram;
+SELECT wml_maml(gram, 1, 0.1, 1, 0, 'median') FROM task_gram;
+SELECT wml_erm(gram, 1) FROM (SELECT gram FROM task_gram UNION ALL SELECT wml_gram('{1,2}', 3)) AS mixed;
+SELECT wml_erm(wml_gram, 1) FROM (SELECT wml_gram('{1,2}', 'NaN')) AS bad;
+SELECT wml_erm(wml_gram, 1) FROM (SELECT wml_gram(NULL, 1)) AS bad;
+SELECT wml_predict('{1,2}', '{1,2,3}'), 1;
+SELECT wml_predict('{1,2}', '{1,NULL}') AS null_feature;
+SELECT wml_mse(gram, '{1,2}') FROM task_gram;

@@ -1,0 +1,122 @@
+-- A prior learned from the sources: sleepstudy against the published fit, and what must hold.
+\set VERBOSITY terse
+
+-- Reaction times (ms) of 18 subjects on days 0 to 9 of sleep restriction: Belenky et al., J. Sleep
+-- Res. 12 (2003) 1-12; the fit: Bates et al., J. Stat. Softw. 67 (2015).
+CREATE TABLE sleepstudy AS
+SELECT subject, day - 1 AS day, reaction
+FROM (SELECT row_number() OVER () AS subject, times FROM (VALUES
+	('{249.56,258.7047,250.8006,321.4398,356.8519,414.6901,382.2038,290.1486,430.5853,466.3535}'),
+	('{222.7339,205.2658,202.9778,204.707,207.7161,215.9618,213.6303,217.7272,224.2957,237.3142}'),
+	('{199.0539,194.3322,234.32,232.8416,229.3074,220.4579,235.4208,255.7511,261.0125,247.5153}'),
+	('{321.5426,300.4002,283.8565,285.133,285.7973,297.5855,280.2396,318.2613,305.3495,354.0487}'),
+	('{287.6079,285,301.8206,320.1153,316.2773,293.3187,290.075,334.8177,293.7469,371.5811}'),
+	('{234.8606,242.8118,272.9613,309.7688,317.4629,309.9976,454.1619,346.8311,330.3003,253.8644}'),
+	('{283.8424,289.555,276.7693,299.8097,297.171,338.1665,332.0265,348.8399,333.36,362.0428}'),
+	('{265.4731,276.2012,243.3647,254.6723,279.0244,284.1912,305.5248,331.5229,335.7469,377.299}'),
+	('{241.6083,273.9472,254.4907,270.8021,251.4519,254.6362,245.4523,235.311,235.7541,237.2466}'),
+	('{312.3666,313.8058,291.6112,346.1222,365.7324,391.8385,404.2601,416.6923,455.8643,458.9167}'),
+	('{236.1032,230.3167,238.9256,254.922,250.7103,269.7744,281.5648,308.102,336.2806,351.6451}'),
+	('{256.2968,243.4543,256.2046,255.5271,268.9165,329.7247,379.4445,362.9184,394.4872,389.0527}'),
+	('{250.5265,300.0576,269.8939,280.5891,271.8274,304.6336,287.7466,266.5955,321.5418,347.5655}'),
+	('{221.6771,298.1939,326.8785,346.8555,348.7402,352.8287,354.4266,360.4326,375.6406,388.5417}'),
+	('{271.9235,268.4369,257.2424,277.6566,314.8222,317.2135,298.1353,348.1229,340.28,366.5131}'),
+	('{225.264,234.5235,238.9008,240.473,267.5373,344.1937,281.1481,347.5855,365.163,372.2288}'),
+	('{269.8804,272.4428,277.8989,281.7895,279.1705,284.512,259.2658,304.6306,350.7807,369.4692}'),
+	('{269.4117,273.474,297.5968,310.6316,287.1726,329.6076,334.4818,343.2199,369.1417,364.1236}')
+	) AS measured (times)) AS one, unnest(times::float8[]) WITH ORDINALITY AS t (reaction, day);
+CREATE TABLE task_gram AS
+SELECT subject, wml_gram(ARRAY[1, day], reaction) AS gram FROM sleepstudy GROUP BY subject;
+
+-- restricted maximum likelihood: 251.405, 10.467; 24.741, 5.922, 0.066; 25.592
+CREATE TABLE fitted AS
+SELECT method, wml_prior(array_agg(gram ORDER BY subject), method => method) AS prior
+FROM task_gram, unnest('{ml,reml}'::text[]) AS method GROUP BY method;
+SELECT method, round(mean[1]::numeric, 3) AS intercept, round(mean[2]::numeric, 3) AS slope,
+	round(sqrt(cov[1][1])::numeric, 3) AS sd_intercept, round(sqrt(cov[2][2])::numeric, 3) AS sd_slope,
+	round((cov[1][2] / sqrt(cov[1][1] * cov[2][2]))::numeric, 3) AS correlation,
+	round(sqrt(wml_prior_noise(prior))::numeric, 3) AS residual, round(wml_loglik(prior)::numeric, 2) AS loglik,
+	round(error[1]::numeric, 3) AS intercept_error, round(error[2]::numeric, 3) AS slope_error
+FROM fitted, LATERAL (SELECT wml_prior_mean(prior) AS mean, wml_prior_covariance(prior) AS cov, wml_prior_mean_error(prior) AS error) AS part
+ORDER BY method;
+SELECT info.method, dims, tasks, effective_tasks, iterations < 30 AS fast, converged, singular, rank, saturated, covariance
+FROM fitted, wml_prior_info(prior) AS info ORDER BY method;
+
+-- the likelihood of the sources under the prior is the one that the fit reports, and no other prior's is larger
+SELECT abs(wml_loglik(prior, (SELECT array_agg(gram) FROM task_gram)) - wml_loglik(prior)) < 1e-8 AS same
+FROM fitted WHERE method = 'ml';
+SELECT wml_loglik(ml.prior) > wml_loglik(reml.prior, (SELECT array_agg(gram) FROM task_gram)) AS ml_is_most_likely
+FROM fitted AS ml, fitted AS reml WHERE ml.method = 'ml' AND reml.method = 'reml';
+
+-- a text or binary round trip keeps every bit
+SET extra_float_digits = 0;
+SELECT bool_and(prior::text::wml_prior::text = prior::text AND wml_prior_send(prior::text::wml_prior) = wml_prior_send(prior)) AS exact FROM fitted;
+RESET extra_float_digits;
+
+-- the posterior lies between the prior and the task's own fit; nothing known gives the prior
+SELECT position, feature, round(coefficient::numeric, 2) AS coefficient, round(sd::numeric, 2) AS sd,
+	round(prior_mean::numeric, 2) AS prior_mean, round(moved::numeric, 2) AS moved
+FROM fitted, task_gram, wml_posterior(prior, gram, '{intercept,day}') WHERE method = 'reml' AND subject = 1;
+SELECT wml_posterior_coef(prior, NULL) = wml_prior_mean(prior) AS null_gram,
+	wml_posterior_coef(prior, (SELECT wml_gram(NULL, 1))) = wml_prior_mean(prior) AS empty_gram FROM fitted WHERE method = 'ml';
+SELECT count(*) AS subjects, bool_and(abs(coef[1] - mean[1]) <= abs(own[1] - mean[1]) + 3) AS shrunk
+FROM (SELECT wml_posterior_coef(prior, gram) AS coef, wml_prior_mean(prior) AS mean,
+		(SELECT array_agg(coefficient ORDER BY position) FROM wml_linregr(gram)) AS own
+	FROM fitted, task_gram WHERE method = 'ml') AS compared;
+
+-- the formula of the posterior mean: (n A / s2 + S^-1) m = n b / s2 + S^-1 mu, for two features
+SELECT bool_and(abs(left_1 - right_1) < 1e-9 * abs(right_1) AND abs(left_2 - right_2) < 1e-9 * abs(right_2)) AS normal_equations
+FROM (SELECT (n * a[1][1] / s2 + cov[2][2] / det) * m[1] + (n * a[1][2] / s2 - cov[1][2] / det) * m[2] AS left_1,
+		n * a[1][3] / s2 + (cov[2][2] * mu[1] - cov[1][2] * mu[2]) / det AS right_1,
+		(n * a[1][2] / s2 - cov[1][2] / det) * m[1] + (n * a[2][2] / s2 + cov[1][1] / det) * m[2] AS left_2,
+		n * a[2][3] / s2 + (cov[1][1] * mu[2] - cov[1][2] * mu[1]) / det AS right_2
+	FROM (SELECT wml_n(gram) AS n, wml_second_moment(gram) AS a, wml_prior_noise(prior) AS s2, wml_prior_covariance(prior) AS cov,
+			wml_posterior_coef(prior, gram) AS m, wml_prior_mean(prior) AS mu FROM fitted, task_gram WHERE method = 'reml') AS parts,
+		LATERAL (SELECT cov[1][1] * cov[2][2] - cov[1][2] * cov[1][2] AS det) AS d) AS equation;
+
+-- intervals: those for the mean lie inside those for an observation; more rows and less confidence narrow them
+SELECT upper - lower > mean_upper - mean_lower AS mean_inside, abs(estimate - wml_predict(wml_posterior_coef(prior, gram), '{1,5}')) < 1e-9 AS estimate,
+	upper - lower < unknown_width AS rows_narrow, upper - lower > half_width AS level_widens
+FROM fitted, task_gram, wml_predict_interval(prior, gram, '{1,5}'),
+	LATERAL (SELECT i.upper - i.lower AS unknown_width FROM wml_predict_interval(prior, NULL, '{1,5}') AS i) AS unknown,
+	LATERAL (SELECT i.upper - i.lower AS half_width FROM wml_predict_interval(prior, gram, '{1,5}', 0.5) AS i) AS half
+WHERE method = 'reml' AND subject = 2;
+
+-- neither the order of tasks nor the units of features matter
+SELECT bool_and(abs(a / b - 1) < 1e-6) AS units
+FROM fitted, (SELECT wml_prior(array_agg(gram ORDER BY -subject), method => 'reml') AS other
+	FROM (SELECT subject, wml_gram(ARRAY[1000, day / 24.0], reaction) AS gram FROM sleepstudy GROUP BY subject) AS g) AS scaled,
+	LATERAL unnest(ARRAY[(wml_prior_mean(prior))[1], (wml_prior_mean(prior))[2], (wml_prior_covariance(prior))[2][2], wml_prior_noise(prior)],
+		ARRAY[(wml_prior_mean(other))[1] * 1000, (wml_prior_mean(other))[2] / 24, (wml_prior_covariance(other))[2][2] / 576, wml_prior_noise(other)]) AS pair (a, b)
+WHERE method = 'reml';
+
+-- weights of 0 and 1 are the same as leaving tasks out; NULL tasks take no part
+SELECT abs(wml_loglik(weighted) - wml_loglik(fewer)) < 1e-7 AS zero_one, abs(wml_loglik(fewer) - wml_loglik(padded)) < 1e-7 AS nulls,
+	(SELECT tasks FROM wml_prior_info(weighted))
+FROM (SELECT wml_prior(array_agg(gram ORDER BY subject), array_agg((subject <= 10)::int::float8 ORDER BY subject)) AS weighted,
+		wml_prior(array_agg(gram ORDER BY subject) FILTER (WHERE subject <= 10)) AS fewer,
+		wml_prior(array_agg(gram ORDER BY subject) FILTER (WHERE subject <= 10) || NULL::wml_gram || (SELECT wml_gram(NULL, 1))) AS padded
+	FROM task_gram) AS fit;
+
+-- no spread between tasks: the fit is on the boundary and says so
+SELECT singular, rank, converged, round(wml_prior_noise(prior)::numeric, 2) >= 0 AS noise
+FROM (SELECT wml_prior(array_agg(gram)) AS prior FROM (SELECT wml_gram(ARRAY[1, x], 3 + 2 * x + CASE WHEN (x + task) % 2 = 0 THEN 1 ELSE -1 END) AS gram
+	FROM generate_series(1, 8) AS task, generate_series(1, 10) AS x GROUP BY task) AS alike) AS fit, wml_prior_info(prior);
+
+-- errors
+SELECT wml_prior(NULL::wml_gram[]);
+SELECT wml_prior('{}'::wml_gram[]);
+SELECT wml_prior(array_agg(gram), covariance => 'round') FROM task_gram;
+SELECT wml_prior(array_agg(gram), method => 'mcmc') FROM task_gram;
+SELECT wml_prior(array_agg(gram), '{1,2}') FROM task_gram;
+SELECT wml_prior(array_agg(gram), array_agg(0.0)) FROM task_gram;
+SELECT wml_prior(array_agg(gram), temper => 2) FROM task_gram;
+SELECT wml_prior(array_agg(gram)) FROM (SELECT gram FROM task_gram UNION ALL SELECT wml_gram('{1}', 2)) AS mixed;
+SELECT wml_prior(array_agg(gram)) FROM (SELECT gram FROM task_gram UNION ALL SELECT wml_gram('{1,2}', 'NaN')) AS bad;
+SELECT wml_posterior_coef(prior, (SELECT wml_gram('{1}', 2))) FROM fitted;
+SELECT wml_posterior(prior, NULL, '{a}') FROM fitted;
+SELECT wml_predict_interval(prior, NULL, '{1}') FROM fitted;
+SELECT wml_predict_interval(prior, NULL, '{1,2}', 1) FROM fitted;
+SELECT 'nonsense'::wml_prior;
+SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=-1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
+SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
