@@ -1,0 +1,106 @@
+/*
+ * mlp_kernel.c
+ *	  Small dense products for training a network, for the vector instructions
+ *	  the processor turns out to have.
+ *
+ * The body is written once, in mlp_kernel_vector.h, in the compiler's generic
+ * vectors; only the fused multiply-add is spelled out, because the build
+ * forbids the compiler to fuse on its own.
+ */
+#include "mlp_kernel.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+/* Rows of C in registers: with PANEL vectors each they must all fit. */
+#define ROWS 4
+
+/* Clang unrolls loops with constant bounds by itself, and worse when told. */
+#ifdef __clang__
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/*
+ * Two by two, so that whole vectors are read and written: one at a time it
+ * takes a third of the time of the product it is for.
+ */
+static void
+transpose(int rows, int columns, const double *from, int from_stride,
+		  double *to, int to_stride)
+{
+	typedef double Pair __attribute__((vector_size(2 * sizeof(double)),
+									   aligned(sizeof(double)), may_alias));
+	int			even_columns = columns - columns % 2;
+	int			i = 0;
+
+	for (; i + 2 <= rows; i += 2)
+	{
+		const double *upper = from + i * from_stride;
+		const double *lower = upper + from_stride;
+		double	   *out = to + i;
+
+		for (int j = 0; j < even_columns; j += 2)
+		{
+			Pair		u = *(const Pair *) (upper + j);
+			Pair		l = *(const Pair *) (lower + j);
+
+			*(Pair *) (out + j * to_stride) = (Pair) {u[0], l[0]};
+			*(Pair *) (out + (j + 1) * to_stride) = (Pair) {u[1], l[1]};
+		}
+	}
+	for (int j = even_columns; j < columns; j++)
+		for (int k = 0; k < i; k++)
+			to[j * to_stride + k] = from[k * from_stride + j];
+	for (; i < rows; i++)
+		for (int j = 0; j < columns; j++)
+			to[j * to_stride + i] = from[i * from_stride + j];
+}
+
+#define KERNEL(part) kernel_plain##part
+#define TARGET
+#define LANES 2
+#define PANEL 3
+#ifdef __FP_FAST_FMA
+#define FMA(a, b, c) \
+	((VECTOR) {__builtin_fma((a)[0], (b)[0], (c)[0]), __builtin_fma((a)[1], (b)[1], (c)[1])})
+#else
+#define FMA(a, b, c) ((a) * (b) + (c))
+#endif
+#include "mlp_kernel_vector.h"
+
+#ifdef __x86_64__
+
+#define KERNEL(part) kernel_avx2##part
+#define TARGET __attribute__((target("avx2,fma")))
+#define LANES 4
+#define PANEL 3
+#define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#include "mlp_kernel_vector.h"
+
+#define KERNEL(part) kernel_avx512##part
+#define TARGET __attribute__((target("avx512f,fma")))
+#define LANES 8
+#define PANEL 5
+#define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#include "mlp_kernel_vector.h"
+
+#endif							/* __x86_64__ */
+
+const WmlcMlpKernel *
+wmlc_mlp_kernel(int rank)
+{
+	const WmlcMlpKernel *usable[3];
+	int			count = 0;
+
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
+		usable[count++] = &kernel_avx512_table;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		usable[count++] = &kernel_avx2_table;
+#endif
+	usable[count++] = &kernel_plain_table;
+	return rank < count ? usable[rank] : NULL;
+}

@@ -1,0 +1,30 @@
+/*
+ * query.h
+ *	  Rows of tasks from a query that the user gives as text.
+ */
+#ifndef WML_QUERY_H
+#define WML_QUERY_H
+
+#include "postgres.h"
+
+/* Rows (x, y), those of a task side by side; x has `inputs` numbers per row. */
+typedef struct WmlQueryRows
+{
+	int			inputs;
+	int64		count;
+	double	   *x;
+	double	   *y;
+	int64		tasks;
+	int64	   *start;			/* task j: rows start[j] up to start[j + 1] */
+	int64		skipped;		/* rows left out because something was NULL */
+} WmlQueryRows;
+
+/*
+ * Run the query with the caller's rights and read its rows: (task, x, y) when
+ * has_task, else (x, y), which are one task.  Rows with a NULL are skipped.
+ * Tasks come in the order in which they first appear.  `role` names the query
+ * in errors.
+ */
+extern WmlQueryRows wml_query_rows(const char *query, bool has_task, const char *role);
+
+#endif							/* WML_QUERY_H */
