@@ -71,14 +71,14 @@ moment_scale(const WmlcGram *gram)
 	return wmlc_dd_div(wmlc_dd(1.0), gram->weight);
 }
 
-/* sum over the coordinates of the embedding of term(a_k, b_k) */
+/* sum over the coordinates of the embedding of term(a_k / unit, b_k / unit) */
 static WmlcDd
-sum_over_coordinates(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss,
+sum_over_coordinates(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss, double unit,
 					 WmlcDd (*term) (WmlcDd, WmlcDd))
 {
 	int			d = a->dims;
-	WmlcDd		scale_a = moment_scale(a);
-	WmlcDd		scale_b = moment_scale(b);
+	WmlcDd		scale_a = wmlc_dd_scale(moment_scale(a), 1.0 / unit);
+	WmlcDd		scale_b = wmlc_dd_scale(moment_scale(b), 1.0 / unit);
 	WmlcDd		sum = {0.0, 0.0};
 
 	for (int i = 0; i < moment_rows(loss, d); i++)
@@ -105,7 +105,7 @@ square_of_difference(WmlcDd a, WmlcDd b)
 double
 wmlc_kernel(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss)
 {
-	WmlcDd		product = sum_over_coordinates(a, b, loss, wmlc_dd_mul);
+	WmlcDd		product = sum_over_coordinates(a, b, loss, 1.0, wmlc_dd_mul);
 
 	return wmlc_dd_value(loss == WMLC_HINGE ? wmlc_dd_add_d(product, 1.0) : product);
 }
@@ -140,12 +140,33 @@ same_moments(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss)
 	return true;
 }
 
+/*
+ * A power of two near the largest moment, which is on the diagonal.  In this
+ * unit, squares of differences stay within the range of a double.
+ */
+static double
+moment_unit(const WmlcGram *a, const WmlcGram *b)
+{
+	double		largest = 0.0;
+
+	for (int i = 0; i <= a->dims; i++)
+	{
+		largest = fmax(largest, wmlc_gram_sum(a, i, i).hi / a->weight.hi);
+		largest = fmax(largest, wmlc_gram_sum(b, i, i).hi / b->weight.hi);
+	}
+	return largest > 0x1p-1000 && largest < 0x1p1000 ? ldexp(1.0, ilogb(largest)) : 1.0;
+}
+
 double
 wmlc_distance(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss)
 {
+	double		unit = moment_unit(a, b);
+	WmlcDd		square;
+
 	if (same_moments(a, b, loss))
 		return 0.0;
-	return wmlc_dd_value(wmlc_dd_sqrt(sum_over_coordinates(a, b, loss, square_of_difference)));
+	square = sum_over_coordinates(a, b, loss, unit, square_of_difference);
+	return unit * wmlc_dd_value(wmlc_dd_sqrt(square));
 }
 
 /* Carve a span off a workspace. */
@@ -196,7 +217,7 @@ find_pivot(const WhitenerBuilder *builder)
 
 /*
  * The pivot's unit vector minus its projection on the earlier rows of R, in
- * the inner product of P: Gram and Schmidt, done twice for full precision.
+ * the inner product of P (modified Gram and Schmidt).
  */
 static void
 orthogonalize(const WhitenerBuilder *builder, int pivot, WmlcDdSpan row, WmlcDdSpan image)
@@ -210,17 +231,14 @@ orthogonalize(const WhitenerBuilder *builder, int pivot, WmlcDdSpan row, WmlcDdS
 		wmlc_dd_set(row, k, wmlc_dd(k == pivot ? 1.0 : 0.0));
 		wmlc_dd_set(image, k, wmlc_gram_moment(builder->pooled, pivot, k));
 	}
-	for (int round = 0; round < 2; round++)
+	for (int r = 0; r < builder->whitener->rank; r++)
 	{
-		for (int r = 0; r < builder->whitener->rank; r++)
-		{
-			WmlcDdSpan	earlier = wmlc_dd_from(builder->whitener->matrix, (size_t) r * size);
-			WmlcDdSpan	earlier_image = wmlc_dd_from(builder->images, (size_t) r * size);
-			WmlcDd		overlap = wmlc_dd_neg(dots->dot(size, earlier, image));
+		WmlcDdSpan	earlier = wmlc_dd_from(builder->whitener->matrix, (size_t) r * size);
+		WmlcDdSpan	earlier_image = wmlc_dd_from(builder->images, (size_t) r * size);
+		WmlcDd		overlap = wmlc_dd_neg(dots->dot(size, earlier, image));
 
-			vectors->add_multiple(size, overlap, earlier, row);
-			vectors->add_multiple(size, overlap, earlier_image, image);
-		}
+		vectors->add_multiple(size, overlap, earlier, row);
+		vectors->add_multiple(size, overlap, earlier_image, image);
 	}
 }
 
@@ -579,12 +597,12 @@ wmlc_sampling_variance(const WmlcEmbeddingFrame *frame, double *variance)
 		return WMLC_OK;
 	if (frame->whitener == NULL && wmlc_dd_is_finite(fourth))
 		*variance = wmlc_dd_value(wmlc_dd_sub(wmlc_dd_div(fourth, target->weight),
-											  sum_over_coordinates(target, target, frame->loss,
+											  sum_over_coordinates(target, target, frame->loss, 1.0,
 																   wmlc_dd_mul)));
 	else if (frame->loss == WMLC_HINGE)
 		status = normal_variance_hinge(frame, variance);
 	else
 		status = normal_variance_square(frame, variance);
 	*variance = *variance <= 0.0 ? 0.0 : *variance / (rows - 1.0);
-	return status;
+	return status == WMLC_OK && !isfinite(*variance) ? WMLC_NOT_FINITE : status;
 }

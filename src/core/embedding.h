@@ -30,7 +30,7 @@ extern void wmlc_embedding(const WmlcGram *gram, WmlcLoss loss, double *result);
 /*
  * Mean kernel and kernel distance (MMD) of two tasks of equal dims.  The
  * distance between grams of the same rows is 0, in whichever order these were
- * added up.  Not finite where squares overflow.
+ * added up.  The kernel is not finite where it overflows.
  */
 extern double wmlc_kernel(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss);
 extern double wmlc_distance(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss);

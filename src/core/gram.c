@@ -113,11 +113,22 @@ add_scalar_sums(WmlcGram *gram, const double *z, double weight)
 {
 	WmlcRowPowers powers = wmlc_row_powers(z, gram->dims);
 
-	gram->weight = add_positive(gram->weight, wmlc_dd(weight));
-	gram->weight_squares = add_positive(gram->weight_squares,
-										times_weight(wmlc_dd(weight), weight));
-	gram->q = add_positive(gram->q, times_weight(powers.q, weight));
-	gram->h = add_positive(gram->h, times_weight(powers.h, weight));
+	if (weight == 1.0)
+	{
+		/* the common case; dd + 1 needs no products */
+		gram->weight = add_positive(gram->weight, wmlc_dd(1.0));
+		gram->weight_squares = add_positive(gram->weight_squares, wmlc_dd(1.0));
+		gram->q = add_positive(gram->q, powers.q);
+		gram->h = add_positive(gram->h, powers.h);
+	}
+	else
+	{
+		gram->weight = add_positive(gram->weight, wmlc_dd(weight));
+		gram->weight_squares = add_positive(gram->weight_squares,
+											wmlc_two_prod(weight, weight));
+		gram->q = add_positive(gram->q, wmlc_dd_mul_d(powers.q, weight));
+		gram->h = add_positive(gram->h, wmlc_dd_mul_d(powers.h, weight));
+	}
 	gram->max_norm_square = bound(gram->max_norm_square, wmlc_dd_value(powers.norm_square));
 	gram->max_response = bound(gram->max_response, fabs(z[gram->dims]));
 }
@@ -163,29 +174,30 @@ wmlc_gram_flush(WmlcGram *gram, const double *rows, int stride,
 static double
 difference_noise(int64_t additions)
 {
-	return 0x1p-102 * sqrt((double) additions);
+	return 0x1p-103 * sqrt((double) additions);
 }
 
 /*
  * A difference without the bits in which there is only noise.  Sums of short
  * numbers often lie halfway between two doubles, and then noise would decide
- * which of them the figure is.
+ * which of them the figure is.  Where noise reaches up to the figure's own
+ * bits, they are all there is and stay.
  */
 static WmlcDd
 drop_noise(WmlcDd a, double noise)
 {
 	int			exponent;
-	double		shifter,
-				hi,
-				lo;
+	double		shifter;
 
-	if (!(noise > DBL_MIN) || !isfinite(a.hi))
+	if (!isfinite(noise) || !isfinite(a.hi))
+		return a;
+	if (fabs(a.hi) <= noise)
+		return wmlc_dd(0.0);
+	if (noise < DBL_MIN || noise > 0x1p-60 * fabs(a.hi))
 		return a;
 	(void) frexp(noise, &exponent);
 	shifter = ldexp(1.5, exponent + 52);	/* its last bit is worth 2^exponent */
-	hi = fabs(a.hi) < 0.25 * shifter ? (a.hi + shifter) - shifter : a.hi;
-	lo = ((a.hi - hi) + a.lo + shifter) - shifter;
-	return wmlc_two_sum(hi, lo);
+	return wmlc_two_sum(a.hi, (a.lo + shifter) - shifter);
 }
 
 static inline void

@@ -18,6 +18,9 @@
 #include <immintrin.h>
 #endif
 
+/* Rows shorter than this leave most of a wide vector empty. */
+#define WIDE_ROW 9
+
 /* hi + lo += a + a_error; a sum that is not finite keeps no error */
 static inline __attribute__((always_inline)) void
 add_entry(double *hi, double *lo, double a, double a_error)
@@ -234,7 +237,7 @@ wmlc_gram_kernel(int p, int count, const double *rows, int stride,
 	{
 		if (count > 1)
 			block_kernel(p, count, rows, stride, weights, hi, lo);
-		else if (has_avx512())
+		else if (has_avx512() && p >= WIDE_ROW)
 			kernel_avx512_single(p, rows, weights[0], hi, lo);
 		else
 			kernel_avx2_single(p, rows, weights[0], hi, lo);
@@ -245,9 +248,10 @@ wmlc_gram_kernel(int p, int count, const double *rows, int stride,
 }
 
 /*
- * The powers of a row: four running sums, combined in a fixed order, give the
- * processor independent work and the same bits everywhere.  None of the terms
- * is negative, so nothing cancels and the errors can be added up plainly.
+ * The powers of a row.  None of the terms is negative, so nothing cancels and
+ * the errors can be added up plainly.  A long row has four running sums, which
+ * give the processor independent work, combined in a fixed order, so that the
+ * bits are the same everywhere.
  */
 static inline __attribute__((always_inline)) double
 product_error(double a, double b, double product, bool fused)
@@ -272,22 +276,42 @@ positive_sum(WmlcDd a, WmlcDd b)
 	return wmlc_quick_two_sum(sum.hi, sum.lo + (a.lo + b.lo));
 }
 
-/* The rest of the powers, from four sums of squares that make up |psi|^2. */
+/* The rest of the powers from |psi|^2. */
 static inline __attribute__((always_inline)) WmlcRowPowers
-powers_from_parts(const double *hi, const double *lo, double y, bool fused)
+powers_of(WmlcDd norm_square, double y, bool fused)
 {
-	WmlcRowPowers powers;
-	WmlcDd		y_square;
-	WmlcDd		total;
+	WmlcDd		y_square = {y * y, product_error(y, y, y * y, fused)};
+	WmlcDd		total = positive_sum(norm_square, y_square);
 
-	powers.norm_square = positive_sum(positive_sum((WmlcDd) {hi[0], lo[0]}, (WmlcDd) {hi[1], lo[1]}),
-									  positive_sum((WmlcDd) {hi[2], lo[2]}, (WmlcDd) {hi[3], lo[3]}));
-	y_square.hi = y * y;
-	y_square.lo = product_error(y, y, y_square.hi, fused);
-	total = positive_sum(powers.norm_square, y_square);
-	powers.q = product(total, total, fused);
-	powers.h = product(y_square, powers.norm_square, fused);
-	return powers;
+	return (WmlcRowPowers) {
+		.norm_square = norm_square,
+		.q = product(total, total, fused),
+		.h = product(y_square, norm_square, fused)
+	};
+}
+
+static inline __attribute__((always_inline)) WmlcDd
+sum_of_four(const double *hi, const double *lo)
+{
+	return positive_sum(positive_sum((WmlcDd) {hi[0], lo[0]}, (WmlcDd) {hi[1], lo[1]}),
+						positive_sum((WmlcDd) {hi[2], lo[2]}, (WmlcDd) {hi[3], lo[3]}));
+}
+
+static inline __attribute__((always_inline)) WmlcRowPowers
+short_row_powers(const double *z, int dims, bool fused)
+{
+	double		hi = 0.0;
+	double		lo = 0.0;
+
+	for (int i = 0; i < dims; i++)
+	{
+		double		square = z[i] * z[i];
+		WmlcDd		sum = wmlc_two_sum(hi, square);
+
+		lo += sum.lo + product_error(z[i], z[i], square, fused);
+		hi = sum.hi;
+	}
+	return powers_of(wmlc_quick_two_sum(hi, lo), z[dims], fused);
 }
 
 WmlcRowPowers
@@ -296,6 +320,8 @@ wmlc_row_powers_plain(const double *z, int dims)
 	double		hi[4] = {0.0};
 	double		lo[4] = {0.0};
 
+	if (dims < WIDE_ROW)
+		return short_row_powers(z, dims, false);
 	for (int i = 0; i < dims; i++)
 	{
 		WmlcDd		square = wmlc_two_prod(z[i], z[i]);
@@ -304,7 +330,7 @@ wmlc_row_powers_plain(const double *z, int dims)
 		lo[i % 4] += sum.lo + square.lo;
 		hi[i % 4] = sum.hi;
 	}
-	return powers_from_parts(hi, lo, z[dims], false);
+	return powers_of(sum_of_four(hi, lo), z[dims], false);
 }
 
 #ifdef __x86_64__
@@ -317,6 +343,8 @@ row_powers_avx2(const double *z, int dims)
 	double		hi[4],
 				lo[4];
 
+	if (dims < WIDE_ROW)
+		return short_row_powers(z, dims, true);
 	for (int i = 0; i < dims; i += 4)
 	{
 		/* the entry behind the last feature is y, not padding */
@@ -333,7 +361,7 @@ row_powers_avx2(const double *z, int dims)
 	}
 	_mm256_storeu_pd(hi, sum);
 	_mm256_storeu_pd(lo, error);
-	return powers_from_parts(hi, lo, z[dims], true);
+	return powers_of(sum_of_four(hi, lo), z[dims], true);
 }
 #endif
 

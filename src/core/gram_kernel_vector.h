@@ -67,11 +67,11 @@ KERNEL(_add_between) (int from, int to, VECTOR a, VECTOR a_error, double *hi, do
 /* Row i of the triangle, which starts at hi and lo, from one row of data. */
 __attribute__((target(TARGET), always_inline))
 static inline void
-KERNEL(_row) (int p, int i, const double *z, double weight, double *hi, double *lo)
+KERNEL(_row) (int p, int i, const double *z, double weight, bool weighted, double *hi, double *lo)
 {
-	double		wz = weight * z[i];
+	double		wz = weighted ? weight * z[i] : z[i];
 	VECTOR		factor = BROADCAST(wz);
-	VECTOR		factor_error = BROADCAST(__builtin_fma(weight, z[i], -wz));
+	VECTOR		factor_error = BROADCAST(weighted ? __builtin_fma(weight, z[i], -wz) : 0.0);
 
 	/* infinity times the zeros behind z would be NaN */
 	if (__builtin_expect(!isfinite(wz), 0))
@@ -84,12 +84,11 @@ KERNEL(_row) (int p, int i, const double *z, double weight, double *hi, double *
 		VECTOR		zj = LOAD(z + j);
 		VECTOR		product = MUL(factor, zj);
 		VECTOR		product_error = FMSUB(factor, zj, product);
-		VECTOR		sum,
-					error;
+		VECTOR		sum = LOAD(hi + j - i);
+		VECTOR		error = LOAD(lo + j - i);
 
-		product_error = ADD(product_error, MUL(factor_error, zj));
-		sum = LOAD(hi + j - i);
-		error = LOAD(lo + j - i);
+		if (weighted)
+			product_error = ADD(product_error, MUL(factor_error, zj));
 		KERNEL(_add) (&sum, &error, product, product_error);
 		STORE(hi + j - i, sum);
 		STORE(lo + j - i, error);
@@ -222,9 +221,9 @@ KERNEL(_fitting_rows) (int p)
 	return p < last ? 0 : p - last + 1;
 }
 
-__attribute__((target(TARGET)))
-static void
-KERNEL(_single) (int p, const double *z, double weight, double *hi, double *lo)
+__attribute__((target(TARGET), always_inline))
+static inline void
+KERNEL(_triangle) (int p, const double *z, double weight, bool weighted, double *hi, double *lo)
 {
 	int			fitting = KERNEL(_fitting_rows) (p);
 	size_t		start;
@@ -234,11 +233,21 @@ KERNEL(_single) (int p, const double *z, double weight, double *hi, double *lo)
 		for (int i = parity; i < fitting; i += 2)
 		{
 			start = wmlc_triangle_index(p, i, i);
-			KERNEL(_row) (p, i, z, weight, hi + start, lo + start);
+			KERNEL(_row) (p, i, z, weight, weighted, hi + start, lo + start);
 		}
 	}
 	start = wmlc_triangle_index(p, fitting, fitting);
 	KERNEL(_corner) (p, fitting, z, weight, hi + start, lo + start);
+}
+
+__attribute__((target(TARGET)))
+static void
+KERNEL(_single) (int p, const double *z, double weight, double *hi, double *lo)
+{
+	if (weight == 1.0)
+		KERNEL(_triangle) (p, z, weight, false, hi, lo);
+	else
+		KERNEL(_triangle) (p, z, weight, true, hi, lo);
 }
 
 /* The common case with constants, so that the compiler unrolls it. */

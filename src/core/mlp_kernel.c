@@ -28,8 +28,8 @@
  * takes a third of the time of the product it is for.
  */
 static void
-transpose(int rows, int columns, const double *from, int from_stride,
-		  double *to, int to_stride)
+transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
+		  double *to, ptrdiff_t to_stride)
 {
 	typedef double Pair __attribute__((vector_size(2 * sizeof(double)),
 									   aligned(sizeof(double)), may_alias));

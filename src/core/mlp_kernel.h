@@ -57,9 +57,9 @@ typedef struct WmlcMlpKernel
 	/* out[i] += a_i . w for rows a_i that lie `columns` apart */
 	void		(*dots) (int rows, int columns, const double *a, const double *w, double *out);
 
-	/* to[j * to_stride + i] = from[i * from_stride + j]; strides are padded */
-	void		(*transpose) (int rows, int columns, const double *from, int from_stride,
-							  double *to, int to_stride);
+	/* to[j * to_stride + i] = from[i * from_stride + j] */
+	void		(*transpose) (int rows, int columns, const double *from, ptrdiff_t from_stride,
+							  double *to, ptrdiff_t to_stride);
 } WmlcMlpKernel;
 
 /*

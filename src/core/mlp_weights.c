@@ -24,7 +24,8 @@
 
 /*
  * With shrinking the solver works on a D x D matrix.  Fewer points than that
- * span fewer dimensions, and are first turned into them.
+ * span fewer dimensions, and are first turned into them.  Room for a penalty
+ * is also room for none, which is what a target of one row gets.
  */
 static void
 take_solver(WmlcMlpEmbedding *embedding, size_t batch, double shrink, WmlcMlpArena *arena)
@@ -332,7 +333,7 @@ reduce_points(WmlcMlpEmbedding *embedding, WmlcSimplex *problem)
 
 	memset(products, 0, (size_t) count * stride * sizeof(double));
 	memset(embedding->transposed, 0, problem->dims * stride * sizeof(double));
-	engine->kernel->transpose(count, (int) problem->dims, problem->points, (int) problem->stride,
+	engine->kernel->transpose(count, (int) problem->dims, problem->points, problem->stride,
 							  embedding->transposed, stride);
 	add_moment(engine->kernel, embedding->transposed, problem->dims, count, stride, products);
 

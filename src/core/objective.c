@@ -13,10 +13,10 @@
  *					is a small change of a constant.  The constant part is exact in
  *					double-double, the change a few products by BLAS in double.
  *
- * products			P stays within 2^20 of a constant: products of double-double
- *					matrices, powers by squaring.
+ * products			P is moderate: products of double-double matrices, powers by
+ *					squaring.
  *
- * equations		P spans more.  With raw features (say, a price around 1000) and
+ * equations		P spans many orders of magnitude.  With raw features (say, a price around 1000) and
  *					the usual eta, reach is 100 and MAML with 5 steps multiplies some
  *					directions by 1e20 and others by 1: no sum of matrices, in 32
  *					digits, still knows the latter.  But w itself is not sensitive.
@@ -37,7 +37,7 @@
 #include "spectral.h"
 #include "task.h"
 
-/* Up to this many features double-double products are cheap enough always. */
+/* Up to this many features precision comes before everything else. */
 #define SMALL_DIMS 32
 
 /*
@@ -51,10 +51,10 @@
 #define CORRECTION_REACH 0.5
 #define CORRECTION_DEGREE 16.0
 
-/* Bounds that keep P within 2^20 of a constant. */
-#define PRODUCTS_REACH_QUADRATIC 0x1p10
-#define PRODUCTS_REACH 0.5
-#define PRODUCTS_EXPONENT 10.0
+/* See products_suffice. */
+#define GROWTH_BITS 20.0
+#define SHRINKING_REACH 0.5
+#define SHRINKING_EXPONENT 10.0
 
 typedef struct Addition
 {
@@ -160,6 +160,24 @@ may_be_negative(const Addition *add)
 
 	return (add->objective->kind == WMLC_FOMAML && odd && add->reach > 1.0) ||
 		(add->objective->kind == WMLC_REPTILE && !odd && add->reach > 2.0);
+}
+
+/*
+ * Do products of matrices keep what P(T) makes of the small eigenvalues?  They
+ * lose digits where it multiplies large ones by more than 2^20; and where it all
+ * but cancels some direction, with eta times an eigenvalue close to 1 and an
+ * exponent of 3 or more.  The latter is rare and, unless the task is alone, of no
+ * consequence, so that with many features we do not pay for it.
+ */
+static bool
+products_suffice(const Addition *add)
+{
+	double		exponent = degree(add->objective);
+	bool		grows = exponent * log2(fmax(add->reach - 1.0, 1.0)) > GROWTH_BITS;
+	bool		shrinks = exponent > 2.0 &&
+		(add->reach > SHRINKING_REACH || exponent * add->reach > SHRINKING_EXPONENT);
+
+	return !grows && (!shrinks || add->task.d > SMALL_DIMS);
 }
 
 /* triangle += factor * weight * (A, b) */
@@ -517,8 +535,7 @@ wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 		add_gram(&add, gram, factor, sum->sums);
 		return add_correction(&add);
 	}
-	if (exponent <= 2.0 ? add.reach > PRODUCTS_REACH_QUADRATIC
-		: add.reach > PRODUCTS_REACH || exponent * add.reach > PRODUCTS_EXPONENT)
+	if (!products_suffice(&add))
 		return add_equations(&add);
 	if (may_be_negative(&add))
 		*sum->indefinite = 1.0;

@@ -25,11 +25,7 @@
 /* After convergence, a direction below this is tried without. */
 #define NEARLY_DEAD 1e-7
 
-/*
- * A dead direction along which the relative slope is below the first comes back
- * at once, below the second once the others have converged.
- */
-#define REVIVED_AT_ONCE -1e-2
+/* A dead direction along which the relative slope is below this comes back. */
 #define REVIVED -1e-4
 #define MOST_HALVINGS 8
 
@@ -462,7 +458,7 @@ find_dead_features(WmlcPriorFit *fit)
 
 /* Make the trial point the current one with new columns of the given length. */
 static void
-add_directions(WmlcPriorFit *fit, int candidates, double threshold, double length)
+add_directions(WmlcPriorFit *fit, int candidates, double length)
 {
 	const WmlcPriorPoint *current = &fit->current;
 	WmlcPriorPoint *trial = &fit->trial;
@@ -472,7 +468,7 @@ add_directions(WmlcPriorFit *fit, int candidates, double threshold, double lengt
 
 	copy_point(fit, current, trial);
 	for (int k = 0; k < candidates; k++)
-		if (slopes[k] < threshold)
+		if (slopes[k] < REVIVED)
 			trial->feature[trial->directions++] = k;
 	for (int i = 0; i < r; i++)
 	{
@@ -491,7 +487,7 @@ add_directions(WmlcPriorFit *fit, int candidates, double threshold, double lengt
  * either nothing is dead or everything, and stays so.
  */
 static WmlcStatus
-revive(WmlcPriorFit *fit, double threshold, bool *revived)
+revive(WmlcPriorFit *fit, bool *revived)
 {
 	bool		full = fit->options->covariance == WMLC_PRIOR_FULL;
 	int			candidates = fit->reduced.dims;
@@ -507,7 +503,7 @@ revive(WmlcPriorFit *fit, double threshold, bool *revived)
 		status = find_dead_features(fit);
 	for (int k = 0; k < MOST_HALVINGS && status == WMLC_OK && !*revived; k++)
 	{
-		add_directions(fit, candidates, threshold, length);
+		add_directions(fit, candidates, length);
 		if (fit->trial.directions == fit->current.directions)
 			return WMLC_OK;
 		status = evaluate(fit, &fit->trial);
@@ -529,7 +525,7 @@ finish(WmlcPriorFit *fit)
 	if (status == WMLC_OK && fit->options->covariance == WMLC_PRIOR_FULL)
 		status = take_slope(fit, WMLC_SLOPE_FIRST);
 	if (status == WMLC_OK)
-		status = revive(fit, REVIVED, &revived);
+		status = revive(fit, &revived);
 	fit->converged = !revived;
 	return status;
 }
@@ -563,15 +559,12 @@ static WmlcStatus
 advance(WmlcPriorFit *fit, double *damping, double *expected)
 {
 	WmlcSlopeKind kind = *expected > CLOSE ? WMLC_SLOPE_EXPECTED : WMLC_SLOPE_OBSERVED;
-	bool		revived = false;
 	WmlcStatus	status;
 
 	find_shares(fit, &fit->current);
 	drop_directions(fit, &fit->current, DEAD);
 	status = take_slope(fit, kind);
-	if (status == WMLC_OK && fit->model.dead > 0)
-		status = revive(fit, REVIVED_AT_ONCE, &revived);
-	if (status != WMLC_OK || revived)
+	if (status != WMLC_OK)
 		return status;
 	*expected = 0.0;
 	if (fit->current.directions > 0)

@@ -15,6 +15,10 @@
 /* A ridge this far above the largest squared distance means equal weights. */
 #define LARGE_RIDGE 0x1p200
 
+/* Steps of Newton's method: usual are 2 to 8, and hundreds have been seen. */
+#define FEW_STEPS 12
+#define MANY_STEPS 10000
+
 size_t
 wmlc_simplex_workspace(size_t count, size_t dims, double ridge)
 {
@@ -210,9 +214,9 @@ wmlc_simplex_gap(const WmlcSimplex *problem, const double *alpha, WmlcSimplexRep
 }
 
 /*
- * With a ridge: Newton's method from the answer without; if that does not
- * settle, the active-set method; and if the support outgrows that, Newton
- * again from where it ended.
+ * With a ridge: a few steps of Newton's method from the answer without.  If
+ * they do not settle it, the support is usually small and the active-set
+ * method better; if the support outgrows that, as many steps as it takes.
  */
 static WmlcStatus
 solve_ridge(const WmlcPoints *points, double *start, double *price, double *alpha, char *work,
@@ -220,7 +224,7 @@ solve_ridge(const WmlcPoints *points, double *start, double *price, double *alph
 {
 	WmlcNearest nearest;
 	bool		settled;
-	WmlcStatus	status = wmlc_ridge(points, start, price, alpha, &settled, work, poll);
+	WmlcStatus	status = wmlc_ridge(points, start, FEW_STEPS, price, alpha, &settled, work, poll);
 
 	if (status != WMLC_OK || settled)
 		return status;
@@ -228,7 +232,7 @@ solve_ridge(const WmlcPoints *points, double *start, double *price, double *alph
 	if (status != WMLC_OK || nearest.complete)
 		return status;
 	memcpy(start, nearest.x, points->dims * sizeof(double));
-	return wmlc_ridge(points, start, price, alpha, &settled, work, poll);
+	return wmlc_ridge(points, start, MANY_STEPS, price, alpha, &settled, work, poll);
 }
 
 WmlcStatus

@@ -124,9 +124,9 @@ extern size_t wmlc_nearest_workspace(size_t count, size_t dims, double ridge);
 extern WmlcStatus wmlc_nearest(const WmlcPoints *points, double ridge, double *price, double *alpha,
 							   WmlcNearest *nearest, char *work, WmlcPoll poll);
 
-/* Newton's method from a start for x, with a ridge: simplex_ridge.c */
+/* Newton's method, at most so many steps from a start for x: simplex_ridge.c */
 extern size_t wmlc_ridge_workspace(size_t count, size_t dims);
-extern WmlcStatus wmlc_ridge(const WmlcPoints *points, const double *start, double *slack,
+extern WmlcStatus wmlc_ridge(const WmlcPoints *points, const double *start, int most, double *slack,
 							 double *alpha, bool *settled, char *work, WmlcPoll poll);
 
 #endif							/* WMLC_SIMPLEX_INTERNAL_H */

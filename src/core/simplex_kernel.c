@@ -130,7 +130,7 @@ add_coordinate(Factor *factor, size_t position)
 		size_t		j = factor->open[k];
 		double		coordinate = (entry(factor, pivot, j) - factor->inner[k]) / root;
 
-		factor->points[j * factor->count + factor->dims] = j == pivot ? root : coordinate;
+		factor->points[j * factor->count + factor->dims] = coordinate;
 		factor->residual[j] -= coordinate * coordinate;
 	}
 	factor->open_count--;
@@ -187,13 +187,6 @@ wmlc_kernel_points(const double *kernel, size_t count, double *points, size_t *d
 	while ((position = find_pivot(&factor)) < factor.open_count)
 	{
 		add_coordinate(&factor, position);
-		for (size_t k = 0; k < factor.open_count; k++)
-		{
-			size_t		j = factor.open[k];
-
-			if (factor.residual[j] < -LEFT_OVER * entry(&factor, j, j))
-				return WMLC_NOT_POSITIVE;
-		}
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
 	}

@@ -21,15 +21,12 @@
  * 1993).  From the answer without ridge it takes a handful of steps.
  *
  * The exception are small ridges where that answer is at or near the origin
- * (the target is one of the sources): the steps are then many and short, and
- * the caller is told to try something else.
+ * (the target is one of the sources): the steps are then many and short, up
+ * to hundreds.
  */
 #include <string.h>
 
 #include "simplex_internal.h"
-
-/* Steps before giving up; a handful is usual. */
-#define MAX_STEPS 40
 
 /* Columns of A taken at a time; with 66 dimensions they fit the first cache. */
 #define COLUMNS 64
@@ -61,7 +58,7 @@ typedef struct Dual
 	double	   *matrix;			/* r I + A A' or r I + A'A, as L L', rows contiguous */
 	size_t		order;			/* of that matrix: dims or |S| */
 	size_t		row;			/* its row length */
-	double	   *gain;			/* change of alpha in a step, where |S| is small */
+	double	   *gain;			/* as many numbers as a small support has points */
 	double	   *scratch;
 	WmlcPoll	poll;
 } Dual;
@@ -387,44 +384,6 @@ solve_factored(const Dual *dual, double *b)
 	}
 }
 
-/* Equal points get equal weights, to the last bit: average over equal columns. */
-static void
-share_gain(Dual *dual)
-{
-	size_t		bytes = dual->stride * sizeof(double);
-	double	   *shared = dual->scratch;	/* how many share it; 0 where already done */
-
-	for (size_t i = 0; i < dual->support; i++)
-		shared[i] = 1.0;
-	for (size_t i = 0; i < dual->support; i++)
-	{
-		const double *column = dual->columns + i * dual->stride;
-		double		sum = dual->gain[i];
-
-		if (shared[i] == 0.0)
-			continue;
-		for (size_t k = i + 1; k < dual->support; k++)
-		{
-			if (memcmp(column, dual->columns + k * dual->stride, bytes) == 0)
-			{
-				sum += dual->gain[k];
-				shared[i] += 1.0;
-			}
-		}
-		if (shared[i] == 1.0)
-			continue;
-		dual->gain[i] = sum / shared[i];
-		for (size_t k = i + 1; k < dual->support; k++)
-		{
-			if (memcmp(column, dual->columns + k * dual->stride, bytes) == 0)
-			{
-				dual->gain[k] = dual->gain[i];
-				shared[k] = 0.0;
-			}
-		}
-	}
-}
-
 /*
  * du = -r (r I + A A')^-1 gradient, which Woodbury's identity makes
  * -gradient + A gain with gain = (r I + A'A)^-1 A' gradient
@@ -438,7 +397,6 @@ newton_direction(Dual *dual)
 	{
 		wmlc_dots(dual->columns, dual->stride, dims, NULL, 0, dual->support, dual->gradient, dual->gain);
 		solve_factored(dual, dual->gain);
-		share_gain(dual);
 		for (size_t i = 0; i < dims; i++)
 			dual->du[i] = -dual->gradient[i];
 		wmlc_combine(dual->columns, dual->stride, dims, NULL, 0, dual->support, dual->gain, dual->du);
@@ -506,41 +464,16 @@ move(Dual *dual)
 	return evaluate(dual);
 }
 
-/* psi, for levelled slacks */
-static double
-dual_value(const Dual *dual)
-{
-	const WmlcPoints *points = dual->points;
-	double		sum = 0.0;
-	double		mu = 0.0;
-
-	for (size_t i = 0; i < points->dims; i++)
-		mu += points->at[i] * points->scale1 * points->scale2 * dual->u[i];
-	mu += dual->slack[0];
-	for (size_t j = 0; j < points->count; j++)
-		sum += positive(dual->slack[j]) * positive(dual->slack[j]);
-	return 0.5 * wmlc_dot(dual->u, dual->u, points->dims) + 0.5 * sum / dual->ridge - mu;
-}
-
-/* Begin at a given u, or at u = 0, that is with equal weights, if that is better. */
 static WmlcStatus
 begin(Dual *dual, const double *start)
 {
-	const WmlcPoints *points = dual->points;
-	double		equal = dual->ridge / (double) points->count;
 	WmlcStatus	status;
 
-	memcpy(dual->u, start, points->dims * sizeof(double));
+	memcpy(dual->u, start, dual->points->dims * sizeof(double));
 	status = slopes(dual, dual->u, dual->slack);
 	if (status != WMLC_OK)
 		return status;
 	level(dual);
-	if (!(dual_value(dual) < -0.5 * equal))
-	{
-		memset(dual->u, 0, points->dims * sizeof(double));
-		for (size_t j = 0; j < points->count; j++)
-			dual->slack[j] = equal;
-	}
 	return evaluate(dual);
 }
 
@@ -558,26 +491,20 @@ newton_step(Dual *dual)
 	if (status != WMLC_OK)
 		return status;
 	shift = wmlc_dot(dual->mean, dual->du, points->dims);
-	for (size_t j = 0, k = 0; j < points->count; j++)
-	{
-		/* On a small support this is known without the cancellation in du. */
-		if (by_support(dual) && dual->member[j])
-			dual->change[j] = dual->ridge * dual->gain[k++];
-		else
-			dual->change[j] += shift;
-	}
+	for (size_t j = 0; j < points->count; j++)
+		dual->change[j] += shift;
 	return move(dual);
 }
 
-/* Steps until rounding stops them; is it the minimum? */
+/* At most so many steps, until rounding stops them; is it the minimum? */
 static WmlcStatus
-newton(Dual *dual, bool *settled)
+newton(Dual *dual, int most, bool *settled)
 {
 	double		before = INFINITY;
 	WmlcStatus	status = WMLC_OK;
 
 	*settled = false;
-	for (int i = 0; i < MAX_STEPS && status == WMLC_OK; i++)
+	for (int i = 0; i < most && status == WMLC_OK; i++)
 	{
 		double		norm = sqrt(wmlc_dot(dual->gradient, dual->gradient, dual->points->dims));
 
@@ -593,8 +520,8 @@ newton(Dual *dual, bool *settled)
 }
 
 WmlcStatus
-wmlc_ridge(const WmlcPoints *points, const double *start, double *slack, double *alpha, bool *settled,
-		   char *work, WmlcPoll poll)
+wmlc_ridge(const WmlcPoints *points, const double *start, int most, double *slack, double *alpha,
+		   bool *settled, char *work, WmlcPoll poll)
 {
 	Dual		dual = {0};
 	WmlcStatus	status;
@@ -603,7 +530,7 @@ wmlc_ridge(const WmlcPoints *points, const double *start, double *slack, double 
 	dual_init(&dual, points, slack, alpha, work, poll);
 	status = begin(&dual, start);
 	if (status == WMLC_OK)
-		status = newton(&dual, settled);
+		status = newton(&dual, most, settled);
 	if (status == WMLC_INTERRUPTED)
 		return status;
 	for (size_t j = 0; j < points->count; j++)

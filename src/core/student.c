@@ -3,9 +3,8 @@
  *	  Quantiles of Student's t and of the normal distribution.
  *
  * The tail of t is an incomplete beta function (Abramowitz, Stegun 26.7.1),
- * taken from its continued fraction (26.5.8) by Lentz's method; quantiles are
- * found by Newton's method on the logarithm of the tail, which is concave
- * enough to need few steps and is kept inside a bracket all the same.
+ * taken from its continued fraction (26.5.8) by Lentz's method.  Quantiles are
+ * found by Newton's method on the logarithm of the tail, inside a bracket.
  */
 #include <float.h>
 #include <math.h>
@@ -15,8 +14,11 @@
 #define MOST_TERMS 500
 #define MOST_STEPS 100
 
-/* From here on t is normal to double precision in all but the far tail. */
-#define NORMAL_DEGREES 1e12
+/*
+ * The continued fraction takes about sqrt(degrees) terms.  From here on two terms
+ * of Fisher's expansion in 1 / degrees are as good.
+ */
+#define LARGE_DEGREES 1e5
 
 /* The continued fraction of I_x(a, b) for x < (a + 1) / (a + b + 2). */
 static double
@@ -45,11 +47,32 @@ beta_fraction(double x, double a, double b)
 	return h;
 }
 
-/* log of x^a (1 - x)^b / B(a, b), given 1 - x separately */
+/*
+ * log of gamma(a + 1/2) / gamma(a).  The two nearly cancel for large a, so take
+ * the asymptotic series there (Abramowitz, Stegun 6.1.40, differences of).
+ */
 static double
-log_beta_term(double x, double rest, double a, double b)
+log_gamma_step(double a)
 {
-	return lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(rest);
+	double		i = 1.0 / a;
+
+	if (a < 25.0)
+		return lgamma(a + 0.5) - lgamma(a);
+	return 0.5 * log(a) - i / 8.0
+		+ i * i * i * (1.0 / 192.0 - i * i * (1.0 / 640.0 - i * i * 17.0 / 14336.0));
+}
+
+/* The normal deviate with the same tail; x is not too large for many degrees. */
+static double
+normal_equivalent(double x, double degrees)
+{
+	double		i = 1.0 / degrees;
+	double		square = x * x;
+
+	if (isinf(degrees) || square * square > degrees)
+		return x;
+	return x * (1.0 - i * (square + 1.0) / 4.0
+				+ i * i * ((13.0 * square + 8.0) * square + 3.0) / 96.0);
 }
 
 double
@@ -60,15 +83,15 @@ wmlc_student_tail(double x, double degrees)
 	double		square = x * x / degrees;
 	double		y = 1.0 / (1.0 + square);
 	double		rest = square / (1.0 + square);
-	double		term;
+	double		term;			/* y^a rest^b / B(a, b) */
 
-	if (degrees >= NORMAL_DEGREES)
-		return 0.5 * erfc(x * M_SQRT1_2);
+	if (degrees >= LARGE_DEGREES)
+		return 0.5 * erfc(normal_equivalent(x, degrees) * M_SQRT1_2);
 	if (x == 0.0)
 		return 0.5;
 	if (isinf(x))
 		return 0.0;
-	term = exp(log_beta_term(y, rest, a, b));
+	term = exp(log_gamma_step(a) - a * log1p(square)) * sqrt(rest / M_PI);
 	if (y < (a + 1.0) / (a + b + 2.0))
 		return 0.5 * term * beta_fraction(y, a, b) / a;
 	return 0.5 - 0.5 * term * beta_fraction(rest, b, a) / b;
@@ -77,10 +100,10 @@ wmlc_student_tail(double x, double degrees)
 static double
 student_density(double x, double degrees)
 {
-	if (degrees >= NORMAL_DEGREES)
+	if (isinf(degrees))
 		return exp(-0.5 * x * x) / sqrt(2.0 * M_PI);
-	return exp(lgamma(0.5 * (degrees + 1.0)) - lgamma(0.5 * degrees)
-			   - 0.5 * (degrees + 1.0) * log1p(x * x / degrees)) / sqrt(M_PI * degrees);
+	return exp(log_gamma_step(0.5 * degrees) - 0.5 * (degrees + 1.0) * log1p(x * x / degrees))
+		/ sqrt(M_PI * degrees);
 }
 
 double

@@ -458,7 +458,7 @@ mean_kernel(const double *kernel, const double *sizes, int n)
 		if (!(sizes[i] > 0.0) || isinf(sizes[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("sizes must be positive: %g", sizes[i])));
+					 errmsg("sizes must be finite numbers and positive: %g", sizes[i])));
 	}
 	for (int i = 0; i < n; i++)
 	{
@@ -466,10 +466,15 @@ mean_kernel(const double *kernel, const double *sizes, int n)
 		{
 			double		a = kernel[(Size) i * n + j];
 			double		b = kernel[(Size) j * n + i];
+			double		scale = sqrt(fabs(kernel[(Size) i * n + i])) * sqrt(fabs(kernel[(Size) j * n + j]));
 
 			if (!isfinite(a))
-				wml_check(WMLC_NOT_FINITE);
-			if (fabs(a - b) > 1e-9 * (fabs(a) + fabs(b)))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("kernel matrix is not finite"),
+						 errdetail("Entry (%d,%d) is %g.", i + 1, j + 1, a)));
+			/* by Cauchy and Schwarz, the scale of what the entries were added up from */
+			if (fabs(a - b) > 1e-9 * scale)
 				ereport(ERROR,
 						(errcode(ERRCODE_DATA_EXCEPTION),
 						 errmsg("kernel matrix is not symmetric"),
@@ -488,9 +493,15 @@ points_from_kernel(const double *mean, int n)
 	WmlcSimplex simplex;
 	double	   *points = (double *) allocate((Size) n * n, sizeof(double));
 	size_t		dims;
+	WmlcStatus	status;
 
-	wml_check(wmlc_kernel_points(mean, n, points, &dims,
-								 allocate(wmlc_kernel_points_workspace(n), 1), wml_poll));
+	status = wmlc_kernel_points(mean, n, points, &dims, allocate(wmlc_kernel_points_workspace(n), 1), wml_poll);
+	if (status == WMLC_NOT_POSITIVE)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("kernel matrix is not positive semidefinite"),
+				 errdetail("No kernel has these sums over pairs of rows.")));
+	wml_check(status);
 	for (int i = 0; i < n - 1; i++)
 	{
 		for (size_t k = 0; k < dims; k++)

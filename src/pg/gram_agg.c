@@ -116,8 +116,10 @@ get_row(FunctionCallInfo fcinfo, RowArguments *row)
 
 	value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1));
 	data = VARDATA_ANY(value);
-	array.ndim = 0;
-	memcpy(&array, data, Min(VARSIZE_ANY_EXHDR(value), sizeof(array)));
+	if (VARSIZE_ANY_EXHDR(value) >= sizeof(array))
+		memcpy(&array, data, sizeof(array));
+	else
+		array.ndim = 0;			/* an empty array has no dimensions to read */
 	check_shape(&array);
 	if (array.dataoffset != 0)
 	{

@@ -237,7 +237,9 @@ wml_transform(PG_FUNCTION_ARGS)
 	for (int k = 0; k < rows * columns; k++)
 	{
 		if (!isfinite(elements[k]))
-			wml_check(WMLC_NOT_FINITE);
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("matrix must not contain NaN or infinity")));
 		matrix[k] = wmlc_dd(elements[k]);
 	}
 	PG_RETURN_GRAM(transformed(gram, matrix, rows));

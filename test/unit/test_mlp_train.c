@@ -581,6 +581,29 @@ test_refusals(void)
 	free_data(&data);
 }
 
+/* One row has no variance to tell: the penalty is none, and nothing breaks. */
+static void
+test_one_row_target(void)
+{
+	int			sizes[3] = {20, 1, 30};
+	Data		data = make_data(1, 10, sizes, 1, 82);
+	WmlcMlp		net = {.inputs = 1, .depth = 1, .width = {9}};
+	WmlcMlpOptions options = training_options();
+	double		theta[28],
+				plain[28];
+	int			recorded;
+
+	options.iterations = 20;
+	options.support = 0.5;
+	wmlc_mlp_init(&net, 1, theta);
+	wmlc_mlp_init(&net, 1, plain);
+	CHECK(train(&net, &options, &data, plain, NULL, 0, &recorded, NULL) == WMLC_OK, "plain");
+	options.shrink = 3.0;
+	CHECK(train(&net, &options, &data, theta, NULL, 0, &recorded, NULL) == WMLC_OK, "shrunk");
+	CHECK(relative_distance(theta, plain, 28) < 1e-6, "%g", relative_distance(theta, plain, 28));
+	free_data(&data);
+}
+
 /* ---- adaptation ---- */
 
 static void
@@ -648,6 +671,7 @@ main(void)
 	test_linear_training();
 	test_standardized();
 	test_refusals();
+	test_one_row_target();
 	test_adaptation();
 	return check_summary();
 }

@@ -286,23 +286,33 @@ test_many_features(void)
 		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2}, 0.0, 1e-11);
 		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 2e-5, 2}, 0.0, 1e-12);
 	}
+
+	/* nearly the same feature twice: plain double would not do */
+	for (int t = 0; t < 2; t++)
+	{
+		for (int r = 0; r < 150; r++)
+			tasks.x[t][r][6] = tasks.x[t][r][3] + 1e-6 * check_normal(&seed);
+	}
+	build_grams();
+	for (int kind = WMLC_MAML; kind <= WMLC_REPTILE; kind++)
+		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2}, 0.0, 1e-11);
 }
 
 /* k steps of gradient descent on the rows of a task, from w. */
 static void
-descend(int t, double eta, int steps, const long double *w, long double *u)
+descend(int t, double eta, int steps, const Quad *w, Quad *u)
 {
 	int			d = tasks.d;
 
 	memcpy(u, w, d * sizeof(*u));
 	for (int k = 0; k < steps; k++)
 	{
-		long double gradient[QUAD_MAX] = {0};
+		Quad gradient[QUAD_MAX] = {0};
 
 		for (int r = 0; r < tasks.rows[t]; r++)
 		{
 			const double *z = tasks.x[t][r];
-			long double error = -z[d];
+			Quad error = -z[d];
 
 			for (int i = 0; i < d; i++)
 				error += u[i] * z[i];
@@ -315,15 +325,15 @@ descend(int t, double eta, int steps, const long double *w, long double *u)
 }
 
 /* Half the mean squared error of u on the rows of a task. */
-static long double
-loss(int t, const long double *u)
+static Quad
+loss(int t, const Quad *u)
 {
-	long double sum = 0;
+	Quad sum = 0;
 
 	for (int r = 0; r < tasks.rows[t]; r++)
 	{
 		const double *z = tasks.x[t][r];
-		long double error = -z[tasks.d];
+		Quad error = -z[tasks.d];
 
 		for (int i = 0; i < tasks.d; i++)
 			error += u[i] * z[i];
@@ -337,16 +347,16 @@ loss(int t, const long double *u)
  * rows: MAML the derivative of the loss after k steps, first-order MAML the
  * gradient there, Reptile the way to there.
  */
-static long double
+static Quad
 rows_gradient(WmlcObjective objective, const double *w, int i)
 {
-	const long double h = 1e-4L;
-	long double sum = 0;
+	const Quad h = 1e-4;
+	Quad sum = 0;
 
 	for (int t = 0; t < tasks.count; t++)
 	{
-		long double at[3][QUAD_MAX];
-		long double u[3][QUAD_MAX];
+		Quad at[3][QUAD_MAX];
+		Quad u[3][QUAD_MAX];
 
 		for (int side = 0; side < 3; side++)
 		{

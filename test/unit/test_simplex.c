@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/core/simplex.h"
+#include "core/simplex.h"
 #include "check.h"
 
 typedef struct Certificate
@@ -320,6 +320,31 @@ test_ties(void)
 		CHECK_NEAR(alpha[j], 1.0 / COUNT, 1e-14);
 }
 
+/* More copies than there are candidates: the first must be among these. */
+static void
+test_candidate_ties(void)
+{
+	enum {COUNT = 3000, DIMS = 5, DISTINCT = 20};
+	uint64_t	seed = 16;
+	double	   *points = malloc(COUNT * DIMS * sizeof(double));
+	double	   *alpha = malloc(COUNT * sizeof(double));
+	WmlcSimplex p = {points, COUNT, DIMS, DIMS, 0.0};
+
+	for (int t = 0; t < 20; t++)
+	{
+		fill_normal(points, DISTINCT * DIMS, &seed);
+		for (size_t i = 0; i < DISTINCT * DIMS; i++)
+			points[i] += 1.0;
+		for (size_t i = DISTINCT * DIMS; i < COUNT * DIMS; i++)
+			points[i] = points[i - DISTINCT * DIMS];
+		check_solution(&p, alpha, "more copies than candidates");
+		for (size_t j = DISTINCT; j < COUNT; j++)
+			CHECK(alpha[j] == 0.0, "copy %zu has weight %g", j, alpha[j]);
+	}
+	free(points);
+	free(alpha);
+}
+
 /* The target is one of the sources: exactly that one, exactly. */
 static void
 test_target_among_sources(void)
@@ -347,12 +372,70 @@ test_target_among_sources(void)
 	}
 	CHECK_NEAR(alpha[70], 0.5, 1e-6);
 
-	/* And here, with copies of everything, its successor runs out of room. */
-	for (size_t j = COUNT / 5; j < COUNT; j++)
-		memcpy(points + j * DIMS, points + j % (COUNT / 5) * DIMS, DIMS * sizeof(double));
-	memset(points + 5 * DIMS, 0, DIMS * sizeof(double));
-	for (p.ridge = 100.0; p.ridge > 1e-13; p.ridge /= 10.0)
-		check_solution(&p, alpha, "target among sources and copies, ridge");
+}
+
+/*
+ * Many copies of everything, the target included: Newton's method is slow for
+ * small ridges, its successor runs out of room, and at last the ridge is lost.
+ */
+static void
+test_many_copies(void)
+{
+	enum {COUNT = 1500, DIMS = 20, COPIES = 30, DISTINCT = COUNT / COPIES};
+	uint64_t	seed = 13;
+	double	   *points = malloc(COUNT * DIMS * sizeof(double));
+	double	   *alpha = malloc(COUNT * sizeof(double));
+	WmlcSimplex p = {points, COUNT, DIMS, DIMS, 0.0};
+
+	fill_normal(points, COUNT * DIMS, &seed);
+	for (size_t i = 0; i < COUNT * DIMS; i++)
+		points[i] += 0.9;
+	memset(points, 0, DIMS * sizeof(double));
+	for (size_t j = DISTINCT; j < COUNT; j++)
+		memcpy(points + j * DIMS, points + j % DISTINCT * DIMS, DIMS * sizeof(double));
+	for (p.ridge = 100.0; p.ridge > 1e-17; p.ridge /= 10.0)
+		check_solution(&p, alpha, "copies of everything");
+
+	fill_normal(points, COUNT * DIMS, &seed);
+	for (size_t i = 0; i < COUNT * DIMS; i++)
+		points[i] += 1.0;
+	for (size_t j = 0; j < 400; j++)
+		memset(points + 2 * j * DIMS, 0, DIMS * sizeof(double));
+	for (p.ridge = 100.0; p.ridge > 1e-17; p.ridge /= 10.0)
+		check_solution(&p, alpha, "copies of the target");
+	free(points);
+	free(alpha);
+}
+
+/* A source far away is of no use, and must do no harm to the digits either. */
+static void
+test_far_source(void)
+{
+	enum {COUNT = 50, DIMS = 6};
+	uint64_t	seed = 14;
+	double		points[(COUNT + 1) * DIMS];
+	double		near[COUNT + 1];
+	double		alpha[COUNT + 1];
+
+	fill_normal(points, (COUNT + 1) * DIMS, &seed);
+	for (size_t i = 0; i < COUNT * DIMS; i++)
+		points[i] += 1.0;
+	for (double ridge = 0.0; ridge < 10.0; ridge = 3.0 * ridge + 0.1)
+	{
+		WmlcSimplex p = {points, COUNT, DIMS, DIMS, ridge};
+
+		check_solution(&p, near, "near sources");
+		for (double far = 1e10; far < 1e100; far *= 1e15)
+		{
+			for (size_t i = 0; i < DIMS; i++)
+				points[COUNT * DIMS + i] = far * (double) (i + 1);
+			p.count = COUNT + 1;
+			check_solution(&p, alpha, "a far source");
+			CHECK(alpha[COUNT] == 0.0, "weight %g", alpha[COUNT]);
+			for (size_t j = 0; j < COUNT; j++)
+				CHECK_NEAR(alpha[j], near[j], 1e-13);
+		}
+	}
 }
 
 static void
@@ -491,6 +574,16 @@ test_ridge_limits(void)
 			CHECK_NEAR(alpha[j], 1.0 / COUNT, 1e-12);
 	}
 
+	/* So large, in the scale of these points, that it has no number. */
+	for (size_t i = 0; i < COUNT * DIMS; i++)
+		points[i] = ldexp(points[i], -700);
+	p.ridge = 1.0;
+	check_solution(&p, alpha, "ridge beyond numbers");
+	for (size_t j = 0; j < COUNT; j++)
+		CHECK_NEAR(alpha[j], 1.0 / COUNT, 1e-12);
+	for (size_t i = 0; i < COUNT * DIMS; i++)
+		points[i] = ldexp(points[i], 700);
+
 	/* More ridge, more even weights, never a better fit. */
 	before = 2.0L;
 	for (p.ridge = 1e-3; p.ridge < 1e5; p.ridge *= 2.0)
@@ -515,6 +608,7 @@ deform(double *e, size_t count, size_t dims, int kind, uint64_t *seed)
 	{
 		double	   *p = e + j * dims;
 		double		stretch = exp(10.0 * check_normal(seed));
+		uint64_t	axis = 17;
 		double		length = 0.0;
 		size_t		copied = (size_t) (check_random(seed) * (double) (count / 3 + 1));
 
@@ -560,6 +654,9 @@ deform(double *e, size_t count, size_t dims, int kind, uint64_t *seed)
 				case 12:		/* a sphere that nearly touches the target */
 					p[i] = p[i] / sqrt(length) + (i == 0 ? 1.0 + 1e-9 : 0.0);
 					break;
+				case 14:		/* coordinates of random sizes */
+					p[i] *= exp(20.0 * (check_random(&axis) - 0.5));
+					break;
 				case 13:		/* far beyond the range of squares */
 					p[i] = (p[i] + 0.3) * 1e200;
 					break;
@@ -579,7 +676,7 @@ test_many(void)
 
 	for (int t = 0; t < 1000; t++)
 	{
-		int			kind = t % 14;
+		int			kind = t % 15;
 		size_t		dims = 1 + (size_t) (check_random(&seed) * (t % 5 ? 12 : 70));
 		size_t		count = 1 + (size_t) (check_random(&seed) * (t % 7 ? t % 3 ? 60 : 8 : 600));
 		WmlcSimplex p = {points, count, dims, dims, 0.0};
@@ -604,6 +701,29 @@ test_many(void)
 		check_solution(&p, alpha, what);
 	}
 	free(points);
+}
+
+/* Points or coordinates of all sizes: the corral's columns lose their independence. */
+static void
+test_sizes(void)
+{
+	enum {MOST = 100, MOST_DIMS = 50};
+	uint64_t	seed = 15;
+	double		points[MOST * MOST_DIMS];
+	double		alpha[MOST];
+
+	for (int t = 0; t < 2000; t++)
+	{
+		size_t		dims = 1 + (size_t) (check_random(&seed) * MOST_DIMS);
+		size_t		count = 1 + (size_t) (check_random(&seed) * MOST);
+		WmlcSimplex p = {points, count, dims, dims, 0.0};
+
+		fill_normal(points, count * dims, &seed);
+		deform(points, count, dims, t % 2 ? 8 : 14, &seed);
+		check_solution(&p, alpha, "sizes");
+		p.ridge = gap_report(&p, alpha).largest * pow(10.0, -16.0 * check_random(&seed));
+		check_solution(&p, alpha, "sizes, ridge");
+	}
 }
 
 /* More points than one round of candidates; and a ridge with a dense support. */
@@ -724,6 +844,8 @@ test_kernel(void)
 			memcpy(points + dims, points, dims * sizeof(double));
 		form_kernel(points, count, dims, kernel);
 		CHECK(kernel_points(kernel, count, embedded, &rank) == WMLC_OK, "kernel points");
+		CHECK(t % 5 || sources <= 2 || memcmp(embedded, embedded + count, count * sizeof(double)) == 0,
+			  "copies are different points");
 		CHECK(rank <= dims && rank <= count, "rank %zu of %zu points in %zu dimensions", rank, count, dims);
 		for (size_t i = 0; i < count; i++)
 		{
@@ -859,12 +981,16 @@ main(void)
 	test_oracle();
 	test_known_answers();
 	test_ties();
+	test_candidate_ties();
 	test_target_among_sources();
+	test_many_copies();
+	test_far_source();
 	test_inside_hull();
 	test_equal_bits();
 	test_permutation();
 	test_ridge_limits();
 	test_many();
+	test_sizes();
 	test_large();
 	test_gap();
 	test_kernel();
