@@ -2,8 +2,8 @@
  * bound.c
  *	  The terms of the bounds; see bound.h.
  */
+#include "adapt.h"
 #include "bound.h"
-#include "judge.h"
 
 double
 wmlc_loss_ball(WmlcLoss loss, double radius)
@@ -16,9 +16,10 @@ wmlc_risk(const WmlcGram *gram, WmlcLoss loss, const double *w)
 {
 	int			d = gram->dims;
 	WmlcDd		risk = {1.0, 0.0};
+	double		mse;
 
 	if (loss == WMLC_SQUARE)
-		return wmlc_dd_value(wmlc_mean_square_error(gram, w)) / 2.0;
+		return wmlc_mse(gram, w, &mse) == WMLC_OK ? mse / 2.0 : NAN;
 	for (int i = 0; i < d; i++)
 		risk = wmlc_dd_sub(risk, wmlc_dd_mul_d(wmlc_gram_moment(gram, i, d), w[i]));
 	return wmlc_dd_value(risk);

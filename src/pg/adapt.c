@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "core/adapt.h"
-#include "core/judge.h"
 #include "pg/args.h"
 #include "pg/array.h"
 #include "pg/error.h"
@@ -93,11 +92,13 @@ put_step(WmlRows *rows, int step, const WmlcGram *gram, const double *coefficien
 	double	   *w;
 	ArrayType  *array = wml_array_new_vector(gram->dims, &w);
 	Datum		values[3];
+	double		mse;
 
 	memcpy(w, coefficients, gram->dims * sizeof(double));
+	wml_check(wmlc_mse(gram, w, &mse));
 	values[0] = Int32GetDatum(step);
 	values[1] = PointerGetDatum(array);
-	values[2] = Float8GetDatum(wmlc_dd_value(wmlc_mean_square_error(gram, w)));
+	values[2] = Float8GetDatum(mse);
 	wml_rows_put(rows, values, NULL);
 	pfree(array);
 }

@@ -23,6 +23,7 @@
 #include "pg/error.h"
 #include "pg/gram.h"
 #include "pg/kernel.h"
+#include "pg/memory.h"
 
 PG_FUNCTION_INFO_V1(wml_alpha_array);
 PG_FUNCTION_INFO_V1(wml_alpha_gap);
@@ -45,17 +46,6 @@ wml_weights_from_text(text *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized weights: \"%s\"", word),
 			 errhint("The weights are \"mixture\", \"closest\", \"uniform\" and \"pooled\".")));
-}
-
-/* Memory that may exceed a gigabyte. */
-static void *
-allocate(Size count, Size size)
-{
-	if (count != 0 && size > MaxAllocHugeSize / count)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many sources with too many features")));
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count * size, 1));
 }
 
 /*
@@ -124,7 +114,7 @@ create_whitener(Problem *problem)
 	if (problem->present == 0)
 		return NULL;
 	wml_check(wmlc_whitener_create(&problem->whitener, &problem->pooled->body, problem->options->loss,
-								   allocate(wmlc_whitener_workspace(dims), 1), wml_poll));
+								   wml_allocate(wmlc_whitener_workspace(dims), 1), wml_poll));
 	return &problem->whitener;
 }
 
@@ -156,13 +146,13 @@ start_problem(Problem *problem, const WmlSources *sources, const WmlcGram *targe
 	problem->sources = sources;
 	problem->target = target;
 	problem->options = options;
-	problem->weight = (double *) allocate(sources->count, sizeof(double));
+	problem->weight = (double *) wml_allocate(sources->count, sizeof(double));
 	wml_gram_check_solvable(target, "target");
 	if (options->weights == WML_UNIFORM || options->weights == WML_POOLED)
 		return;
 	whitener = options->whiten ? create_whitener(problem) : NULL;
 	wmlc_embedding_frame_create(&problem->frame, options->loss, target, whitener,
-								allocate(wmlc_embedding_frame_workspace(target->dims), 1), wml_poll);
+								wml_allocate(wmlc_embedding_frame_workspace(target->dims), 1), wml_poll);
 	problem->dims = wmlc_difference_dims(&problem->frame);
 }
 
@@ -180,7 +170,7 @@ create_points(Problem *problem)
 	WmlcSimplex simplex;
 
 	simplex.ridge = get_ridge(problem);
-	problem->points = (double *) allocate(problem->sources->count, problem->dims * sizeof(double));
+	problem->points = (double *) wml_allocate(problem->sources->count, problem->dims * sizeof(double));
 	visit_sources(problem, add_point);
 	simplex.points = problem->points;
 	simplex.count = problem->present;
@@ -192,7 +182,7 @@ create_points(Problem *problem)
 static void *
 simplex_workspace(const WmlcSimplex *simplex)
 {
-	return allocate(wmlc_simplex_workspace(simplex->count, simplex->dims, simplex->ridge), 1);
+	return wml_allocate(wmlc_simplex_workspace(simplex->count, simplex->dims, simplex->ridge), 1);
 }
 
 /* Spread weights of the present sources over all, NaN for the others. */
@@ -207,7 +197,7 @@ static void
 solve_mixture(Problem *problem, double *alpha)
 {
 	WmlcSimplex simplex = create_points(problem);
-	double	   *present = (double *) allocate(simplex.count, sizeof(double));
+	double	   *present = (double *) wml_allocate(simplex.count, sizeof(double));
 	WmlcSimplexReport report;
 
 	if (simplex.count > 0)
@@ -243,9 +233,9 @@ solve_closest(Problem *problem, double *alpha)
 {
 	double	   *present;
 
-	problem->points = (double *) allocate(problem->dims, sizeof(double));
+	problem->points = (double *) wml_allocate(problem->dims, sizeof(double));
 	visit_sources(problem, compare_distance);
-	present = (double *) allocate(problem->present, sizeof(double));
+	present = (double *) wml_allocate(problem->present, sizeof(double));
 	for (int64 i = 0; i < problem->present; i++)
 		present[i] = i == problem->closest ? 1.0 : 0.0;
 	spread(problem, present, alpha);
@@ -451,7 +441,7 @@ wml_alpha_gap(PG_FUNCTION_ARGS)
 static double *
 mean_kernel(const double *kernel, const double *sizes, int n)
 {
-	double	   *mean = (double *) allocate((Size) n * n, sizeof(double));
+	double	   *mean = (double *) wml_allocate((Size) n * n, sizeof(double));
 
 	for (int i = 0; i < n; i++)
 	{
@@ -491,11 +481,11 @@ static WmlcSimplex
 points_from_kernel(const double *mean, int n)
 {
 	WmlcSimplex simplex;
-	double	   *points = (double *) allocate((Size) n * n, sizeof(double));
+	double	   *points = (double *) wml_allocate((Size) n * n, sizeof(double));
 	size_t		dims;
 	WmlcStatus	status;
 
-	status = wmlc_kernel_points(mean, n, points, &dims, allocate(wmlc_kernel_points_workspace(n), 1), wml_poll);
+	status = wmlc_kernel_points(mean, n, points, &dims, wml_allocate(wmlc_kernel_points_workspace(n), 1), wml_poll);
 	if (status == WMLC_NOT_POSITIVE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),

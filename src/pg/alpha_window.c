@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "windowapi.h"
 
@@ -113,10 +114,10 @@ copy_target(WindowObject window)
 }
 
 static Datum
-option(WindowObject window, int argument, const char *name)
+option_at(WindowObject window, int argument, int64 row, const char *name)
 {
 	bool		isnull;
-	Datum		datum = WinGetFuncArgCurrent(window, argument, &isnull);
+	Datum		datum = argument_at(window, argument, row, &isnull);
 
 	if (isnull)
 		ereport(ERROR,
@@ -126,25 +127,55 @@ option(WindowObject window, int argument, const char *name)
 }
 
 static WmlAlphaOptions
-get_options(WindowObject window)
+options_at(WindowObject window, int64 row)
 {
 	WmlAlphaOptions options;
 
-	options.weights = wml_weights_from_text(DatumGetTextPP(option(window, ARG_WEIGHTS, "weights")));
-	options.loss = wml_loss_from_text(DatumGetTextPP(option(window, ARG_LOSS, "loss")));
-	options.shrink = wml_check_not_negative(DatumGetFloat8(option(window, ARG_SHRINK, "shrink")), "shrink");
-	options.whiten = DatumGetBool(option(window, ARG_WHITEN, "whiten"));
+	options.weights = wml_weights_from_text(DatumGetTextPP(option_at(window, ARG_WEIGHTS, row, "weights")));
+	options.loss = wml_loss_from_text(DatumGetTextPP(option_at(window, ARG_LOSS, row, "loss")));
+	options.shrink = wml_check_not_negative(DatumGetFloat8(option_at(window, ARG_SHRINK, row, "shrink")),
+											"shrink");
+	options.whiten = DatumGetBool(option_at(window, ARG_WHITEN, row, "whiten"));
 	return options;
+}
+
+/* Options that are columns, not constants, must be the same in every row. */
+static void
+check_same_options(WindowObject window, const WmlAlphaOptions *options, int64 rows)
+{
+	for (int64 row = 1; row < rows; row++)
+	{
+		WmlAlphaOptions other = options_at(window, row);
+
+		CHECK_FOR_INTERRUPTS();
+		if (other.weights != options->weights || other.loss != options->loss ||
+			other.shrink != options->shrink || other.whiten != options->whiten)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("options differ between rows of one partition"),
+					 errhint("Compare options with PARTITION BY the options.")));
+	}
+}
+
+static bool
+has_constant_options(FmgrInfo *flinfo)
+{
+	for (int argument = ARG_WEIGHTS; argument <= ARG_WHITEN; argument++)
+	{
+		if (!get_fn_expr_arg_stable(flinfo, argument))
+			return false;
+	}
+	return true;
 }
 
 /* Solve for the partition; only the weights outlive this call. */
 static double *
-solve_partition(WindowObject window, MemoryContext result_context)
+solve_partition(WindowObject window, bool constant_options, MemoryContext result_context)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "wml_alpha partition",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
-	WmlAlphaOptions options = get_options(window);
+	WmlAlphaOptions options = options_at(window, 0);
 	PartitionReader reader = {
 		.window = window,
 		.row_context = AllocSetContextCreate(context, "wml_alpha row", ALLOCSET_DEFAULT_SIZES)
@@ -157,6 +188,8 @@ solve_partition(WindowObject window, MemoryContext result_context)
 	double	   *alpha = (double *) MemoryContextAllocHuge(result_context,
 														  sources.count * sizeof(double));
 
+	if (!constant_options)
+		check_same_options(window, &options, sources.count);
 	reader.target = copy_target(window);
 	wml_alpha_solve(&sources, reader.target, &options, alpha);
 	MemoryContextSwitchTo(old_context);
@@ -173,7 +206,8 @@ wml_alpha_window(PG_FUNCTION_ARGS)
 	double		alpha;
 
 	if (weights->alpha == NULL)
-		weights->alpha = solve_partition(window, GetMemoryChunkContext(weights));
+		weights->alpha = solve_partition(window, has_constant_options(fcinfo->flinfo),
+										 GetMemoryChunkContext(weights));
 	alpha = weights->alpha[WinGetCurrentPosition(window)];
 	if (isnan(alpha))
 		PG_RETURN_NULL();

@@ -8,6 +8,18 @@
 
 #include "pg/args.h"
 
+MemoryContext
+wml_aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("aggregate function called in non-aggregate context")));
+	return context;
+}
+
 void
 wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name)
 {

@@ -9,6 +9,9 @@
 
 #include "fmgr.h"
 
+/* The memory context of the aggregate that calls; an error outside of one. */
+extern MemoryContext wml_aggregate_context(FunctionCallInfo fcinfo);
+
 /* The argument must not be NULL. */
 extern void wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name);
 

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "core/auc.h"
+#include "pg/args.h"
 #include "pg/error.h"
 
 PG_FUNCTION_INFO_V1(wml_auc_accum);
@@ -64,15 +65,6 @@ state_from_datum(Datum datum)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("state of wml_auc has an unknown version or a wrong length")));
 	return state;
-}
-
-static void
-check_aggregate(FunctionCallInfo fcinfo)
-{
-	if (!AggCheckCallContext(fcinfo, NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("aggregate function called in non-aggregate context")));
 }
 
 /*
@@ -138,7 +130,7 @@ accumulate(FunctionCallInfo fcinfo, double score, bool positive)
 static bool
 is_skipped(FunctionCallInfo fcinfo)
 {
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	return PG_ARGISNULL(1) || PG_ARGISNULL(2);
 }
 
@@ -179,7 +171,7 @@ wml_auc_combine(PG_FUNCTION_ARGS)
 	AucState   *state;
 	AucState   *other;
 
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
 		return return_unchanged(fcinfo);
 	if (PG_ARGISNULL(0))
@@ -212,7 +204,7 @@ wml_auc_final(PG_FUNCTION_ARGS)
 {
 	AucState   *state;
 
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = state_from_datum(PG_GETARG_DATUM(0));

@@ -13,6 +13,7 @@
 #include "common/int.h"
 #include "utils/array.h"
 
+#include "pg/args.h"
 #include "pg/error.h"
 #include "pg/gram_state.h"
 
@@ -20,18 +21,6 @@ PG_FUNCTION_INFO_V1(wml_gram_accum);
 PG_FUNCTION_INFO_V1(wml_gram_accum_moving);
 PG_FUNCTION_INFO_V1(wml_gram_retract);
 PG_FUNCTION_INFO_V1(wml_gram_combine);
-
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("aggregate function called in non-aggregate context")));
-	return context;
-}
 
 /*
  * The float8[] argument, read where it lies.  Arrays in tables mostly have the
@@ -217,7 +206,7 @@ count_skipped(FunctionCallInfo fcinfo, int64 change)
 static Datum
 accumulate(FunctionCallInfo fcinfo, bool moving)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = wml_aggregate_context(fcinfo);
 	RowArguments row;
 	WmlGramState *state;
 	double		z[WMLC_ROW_SIZE];
@@ -256,7 +245,7 @@ wml_gram_retract(PG_FUNCTION_ARGS)
 	WmlGramState *state;
 	double		z[WMLC_ROW_SIZE];
 
-	aggregate_context(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		elog(ERROR, "inverse transition of wml_gram called with NULL state");
 	if (!get_row(fcinfo, &row))
@@ -274,7 +263,7 @@ wml_gram_retract(PG_FUNCTION_ARGS)
 Datum
 wml_gram_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = wml_aggregate_context(fcinfo);
 	const WmlcGram *other;
 	WmlGramState *state;
 

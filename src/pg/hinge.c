@@ -132,15 +132,6 @@ state_from_datum(Datum datum)
 }
 
 static void
-check_aggregate(FunctionCallInfo fcinfo)
-{
-	if (!AggCheckCallContext(fcinfo, NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("aggregate function called in non-aggregate context")));
-}
-
-static void
 check_same(const HingeState *state, const HingeParameters *parameters, int64 dims)
 {
 	if (state->parameters.length != parameters->length ||
@@ -215,7 +206,7 @@ accumulate(FunctionCallInfo fcinfo, const HingeParameters *parameters)
 static bool
 is_skipped(FunctionCallInfo fcinfo)
 {
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	return PG_ARGISNULL(1) || PG_ARGISNULL(2);
 }
 
@@ -257,7 +248,7 @@ wml_hinge_combine(PG_FUNCTION_ARGS)
 	HingeState *state;
 	HingeState *other;
 
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
 		return return_unchanged(fcinfo);
 	if (PG_ARGISNULL(0))
@@ -277,7 +268,7 @@ wml_hinge_final(PG_FUNCTION_ARGS)
 	double	   *w;
 	int			d;
 
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = state_from_datum(PG_GETARG_DATUM(0));

@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "core/judge.h"
+#include "core/adapt.h"
 #include "pg/array.h"
 #include "pg/error.h"
 #include "pg/gram.h"
@@ -60,22 +60,27 @@ get_judged(FunctionCallInfo fcinfo, double **w)
 	return gram;
 }
 
-Datum
-wml_mse(PG_FUNCTION_ARGS)
+static double
+get_mse(FunctionCallInfo fcinfo)
 {
 	double	   *w;
 	const WmlcGram *gram = get_judged(fcinfo, &w);
+	double		mse;
 
-	PG_RETURN_FLOAT8(wmlc_dd_value(wmlc_mean_square_error(gram, w)));
+	wml_check(wmlc_mse(gram, w, &mse));
+	return mse;
+}
+
+Datum
+wml_mse(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(get_mse(fcinfo));
 }
 
 Datum
 wml_rmse(PG_FUNCTION_ARGS)
 {
-	double	   *w;
-	const WmlcGram *gram = get_judged(fcinfo, &w);
-
-	PG_RETURN_FLOAT8(wmlc_dd_value(wmlc_dd_sqrt(wmlc_mean_square_error(gram, w))));
+	PG_RETURN_FLOAT8(sqrt(get_mse(fcinfo)));
 }
 
 Datum
@@ -83,8 +88,9 @@ wml_r2(PG_FUNCTION_ARGS)
 {
 	double	   *w;
 	const WmlcGram *gram = get_judged(fcinfo, &w);
-	double		r2 = wmlc_r_squared(gram, w);
+	double		r2;
 
+	wml_check(wmlc_r2(gram, w, gram->constant, &r2));
 	if (isnan(r2))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(r2);

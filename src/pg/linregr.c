@@ -5,7 +5,7 @@
  */
 #include "postgres.h"
 
-#include "core/judge.h"
+#include "core/adapt.h"
 #include "core/solve.h"
 #include "pg/error.h"
 #include "pg/gram.h"
@@ -31,7 +31,7 @@ regress(const WmlcGram *gram)
 	int64		rows = wmlc_gram_weighted_rows(gram);
 	WmlcDd	   *b = (WmlcDd *) palloc(d * sizeof(WmlcDd));
 	WmlcDd	   *w = (WmlcDd *) palloc(d * sizeof(WmlcDd));
-	WmlcDd		squares;
+	double		mse;
 
 	wml_gram_check_solvable(gram, "regression");
 	regression.w = (double *) palloc(d * sizeof(double));
@@ -44,9 +44,9 @@ regress(const WmlcGram *gram)
 	for (int i = 0; i < d; i++)
 		regression.w[i] = wmlc_dd_value(w[i]);
 	regression.freedom = rows - regression.solver.rank;
-	squares = wmlc_dd_mul(wmlc_mean_square_error(gram, regression.w), gram->weight);
+	wml_check(wmlc_mse(gram, regression.w, &mse));
 	regression.residual_variance = regression.freedom > 0
-		? wmlc_dd_value(squares) / (double) regression.freedom : NAN;
+		? mse * wmlc_dd_value(gram->weight) / (double) regression.freedom : NAN;
 	return regression;
 }
 
@@ -97,7 +97,7 @@ wml_linregr_summary(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	gram = PG_GETARG_GRAM(0);
 	regression = regress(gram);
-	r2 = wmlc_r_squared(gram, regression.w);
+	wml_check(wmlc_r2(gram, regression.w, gram->constant, &r2));
 	wmlc_solve_condition(&regression.solver, &condition, &equilibrated);
 	{
 		/* the condition of X, not of X'X, is what other programs print */

@@ -165,15 +165,6 @@ create_state(const WmlcObjective *objective, double ridge, int dims)
 	return state;
 }
 
-static void
-check_aggregate(FunctionCallInfo fcinfo)
-{
-	if (!AggCheckCallContext(fcinfo, NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("aggregate function called in non-aggregate context")));
-}
-
 static Datum
 accumulate(FunctionCallInfo fcinfo, WmlcObjectiveKind kind)
 {
@@ -185,7 +176,7 @@ accumulate(FunctionCallInfo fcinfo, WmlcObjectiveKind kind)
 	WmlcObjectiveSum sum;
 	void	   *work;
 
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 	{
 		if (PG_ARGISNULL(0))
@@ -254,7 +245,7 @@ wml_model_combine(PG_FUNCTION_ARGS)
 				other_sum;
 	void	   *work;
 
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))
@@ -290,7 +281,7 @@ wml_model_final(PG_FUNCTION_ARGS)
 	double	   *w;
 	int			rank;
 
-	check_aggregate(fcinfo);
+	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = state_from_datum(PG_GETARG_DATUM(0));

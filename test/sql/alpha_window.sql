@@ -102,3 +102,8 @@ GROUP BY task;
 SELECT min(pg_column_size(gram)) > 2000 AS wide, bool_and(alpha = expected[task - 1]) AS same
 FROM (SELECT s.task, s.gram, wml_alpha(s.gram, t.gram, whiten => true) OVER (ORDER BY s.task) AS alpha FROM wide AS s, wide AS t WHERE s.task > 1 AND t.task = 1) AS weighted,
 	(SELECT wml_alpha(array_agg(gram ORDER BY task) FILTER (WHERE task > 1), (SELECT gram FROM wide WHERE task = 1), whiten => true) AS expected FROM wide) AS solved;
+
+-- options that are columns must be the same in every row, and then count
+SELECT bool_and(alpha = expected) AS same FROM (SELECT wml_alpha(s.gram, t.gram, choice) OVER w AS alpha, wml_alpha(s.gram, t.gram, 'closest') OVER w AS expected
+	FROM source AS s, target AS t, (VALUES ('closest')) AS c (choice) WHERE target = 31 WINDOW w AS (ORDER BY s.task)) AS weighted;
+SELECT wml_alpha(s.gram, t.gram, shrink => s.task) OVER () FROM source AS s, target AS t WHERE target = 31;
