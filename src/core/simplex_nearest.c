@@ -117,19 +117,12 @@ corral_rows(size_t count, size_t dims, double ridge)
 	return 1 + dims + (ridge > 0.0 ? corral_capacity(count, dims, ridge) : 0);
 }
 
-/* The candidates of a pass join those in the corral. */
-static size_t
-candidates_capacity(size_t count, size_t dims, double ridge)
-{
-	return wmlc_smaller(count, CANDIDATES + corral_capacity(count, dims, ridge));
-}
-
 size_t
 wmlc_nearest_workspace(size_t count, size_t dims, double ridge)
 {
 	size_t		rows = corral_rows(count, dims, ridge);
 	size_t		corral = corral_capacity(count, dims, ridge);
-	size_t		candidates = candidates_capacity(count, dims, ridge);
+	size_t		candidates = wmlc_smaller(count, CANDIDATES);
 
 	return 2 * wmlc_aligned(corral * sizeof(size_t)) +
 		3 * wmlc_aligned(corral * sizeof(double)) +
@@ -170,7 +163,7 @@ solver_init(Solver *solver, const WmlcPoints *points, double ridge, double *pric
 	corral->lift = wmlc_max(length_of(points->norm[points->nearest], corral->own), AT_ORIGIN);
 
 	candidates->size = 0;
-	candidates->capacity = candidates_capacity(points->count, dims, ridge);
+	candidates->capacity = wmlc_smaller(points->count, CANDIDATES);
 	candidates->point = wmlc_carve(&work, candidates->capacity, sizeof(size_t));
 	candidates->score = wmlc_carve(&work, candidates->capacity, sizeof(double));
 	candidates->price = wmlc_carve(&work, candidates->capacity, sizeof(double));
@@ -443,13 +436,13 @@ swap(Candidates *c, size_t a, size_t b)
 	c->score[b] = value;
 }
 
-/* Keep the best most of the points offered. */
+/* Keep the best of the points offered. */
 static void
-offer(Candidates *c, size_t most, size_t point, double value)
+offer(Candidates *c, size_t point, double value)
 {
 	size_t		i;
 
-	if (c->size < most)
+	if (c->size < c->capacity)
 	{
 		i = c->size++;
 		c->point[i] = point;
@@ -480,23 +473,17 @@ static void
 nearest_candidates(Solver *solver)
 {
 	const WmlcPoints *points = solver->corral.points;
-	Candidates *candidates = &solver->candidates;
-	size_t		most = wmlc_smaller(points->count, CANDIDATES);
 
 	for (size_t j = 0; j < points->count; j++)
-		offer(candidates, most, j, -points->norm[j]);
+		offer(&solver->candidates, j, -points->norm[j]);
 }
 
-/*
- * A pass over all points that may be beyond the plane: they become the
- * candidates, together with the corral, whose points may leave it and return.
- */
+/* A pass over all points: those beyond the plane become the candidates. */
 static WmlcStatus
 price_all(Solver *solver)
 {
 	const WmlcPoints *points = solver->corral.points;
 	Candidates *candidates = &solver->candidates;
-	size_t		most = wmlc_smaller(points->count, CANDIDATES);
 	double		moved = 0.0;
 	size_t		priced = 0;
 	size_t		list[WMLC_CHUNK];
@@ -539,7 +526,7 @@ price_all(Solver *solver)
 			solver->lowest = wmlc_min(solver->lowest, price[k]);
 			value = score(solver, list[k], price[k]);
 			if (value > 0.0)
-				offer(candidates, most, list[k], value);
+				offer(candidates, list[k], value);
 		}
 		priced += n;
 		if (wmlc_interrupted(solver->poll))
@@ -644,7 +631,6 @@ solve_candidates(Solver *solver)
 static WmlcStatus
 solve_rounds(Solver *solver)
 {
-	Corral	   *corral = &solver->corral;
 	double		lowest_objective = solver->objective;
 	int			stalled = 0;
 
@@ -663,8 +649,6 @@ solve_rounds(Solver *solver)
 			return status;
 		if (solver->candidates.size == 0)
 			break;
-		for (size_t i = 0; i < corral->size; i++)
-			offer(&solver->candidates, solver->candidates.capacity, corral->point[i], 0.0);
 		stalled++;
 		if (solver->objective < lowest_objective)
 		{

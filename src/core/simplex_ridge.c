@@ -26,6 +26,7 @@
  */
 #include <string.h>
 
+#include "dd.h"
 #include "simplex_internal.h"
 
 /* Columns of A taken at a time; with 66 dimensions they fit the first cache. */
@@ -503,7 +504,6 @@ newton(Dual *dual, int most, bool *settled)
 	double		before = INFINITY;
 	WmlcStatus	status = WMLC_OK;
 
-	*settled = false;
 	for (int i = 0; i < most && status == WMLC_OK; i++)
 	{
 		double		norm = sqrt(wmlc_dot(dual->gradient, dual->gradient, dual->points->dims));
@@ -519,26 +519,37 @@ newton(Dual *dual, int most, bool *settled)
 	return status;
 }
 
+/* alpha = max(0, slack) over its sum; that sum must be right for any J. */
+static void
+set_weights(const Dual *dual, double *alpha)
+{
+	WmlcDd		sum = {0.0, 0.0};
+	double		total;
+
+	for (size_t j = 0; j < dual->points->count; j++)
+	{
+		alpha[j] = positive(dual->slack[j]);
+		sum = wmlc_dd_add_d(sum, alpha[j]);
+	}
+	total = wmlc_dd_value(sum);
+	for (size_t j = 0; j < dual->points->count; j++)
+		alpha[j] /= total;
+}
+
 WmlcStatus
 wmlc_ridge(const WmlcPoints *points, const double *start, int most, double *slack, double *alpha,
 		   bool *settled, char *work, WmlcPoll poll)
 {
 	Dual		dual = {0};
 	WmlcStatus	status;
-	double		sum = 0.0;
 
 	dual_init(&dual, points, slack, alpha, work, poll);
+	*settled = false;
 	status = begin(&dual, start);
 	if (status == WMLC_OK)
 		status = newton(&dual, most, settled);
 	if (status == WMLC_INTERRUPTED)
 		return status;
-	for (size_t j = 0; j < points->count; j++)
-	{
-		alpha[j] = positive(slack[j]);
-		sum += alpha[j];
-	}
-	for (size_t j = 0; j < points->count; j++)
-		alpha[j] /= sum;
+	set_weights(&dual, alpha);
 	return WMLC_OK;
 }

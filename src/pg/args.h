@@ -9,6 +9,8 @@
 
 #include "fmgr.h"
 
+#include "pg/compat.h"
+
 /* The memory context of the aggregate that calls; an error outside of one. */
 extern MemoryContext wml_aggregate_context(FunctionCallInfo fcinfo);
 

@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "core/gram.h"
+#include "pg/compat.h"
 
 #define WML_GRAM_VERSION 1
 

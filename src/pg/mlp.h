@@ -10,6 +10,7 @@
 #include "fmgr.h"
 
 #include "core/mlp.h"
+#include "pg/compat.h"
 
 #define WML_MLP_VERSION 1
 

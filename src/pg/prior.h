@@ -10,6 +10,7 @@
 #include "fmgr.h"
 
 #include "core/prior.h"
+#include "pg/compat.h"
 
 #define WML_PRIOR_VERSION 1
 

@@ -32,19 +32,23 @@ $node->safe_psql(
 	CREATE FUNCTION try(gram wml_gram) RETURNS void AS $$
 	DECLARE
 		statement text;
+		-- the functions that take nothing but grams, operators among them
+		gram_calls text[] := ARRAY(
+			SELECT proname || '(' || array_to_string(array_fill('$1'::text, ARRAY[required]), ', ') || ')'
+			FROM pg_proc, LATERAL (SELECT pronargs - pronargdefaults AS required) AS n
+			WHERE prokind = 'f' AND pronamespace = 'public'::regnamespace AND proname ~ '^wml_' AND proname <> 'wml_gram_combine' AND required > 0 AND
+				  'wml_gram'::regtype = ALL (proargtypes[0:required - 1]));
 	BEGIN
 		IF gram::text::wml_gram <> gram OR gram::text::wml_gram::text <> gram::text THEN
 			RAISE 'does not survive text: %', gram;
 		END IF;
 		FOREACH statement IN ARRAY ARRAY[
-			'wml_n($1), wml_skipped($1), wml_weight($1), wml_effective_n($1), wml_dims($1)',
-			'wml_second_moment($1), wml_mean($1), wml_mean_response($1)',
-			'$1 + $1', '$1 - $1', '$1 + $1 - $1', '$1 = $1',
+			'$1 + $1 - $1',
 			'wml_transform($1, array_fill(0.1::float8, ARRAY[2, wml_dims($1) + 1]))',
-			'wml_standardize($1, $1)',
 			'wml_merge(gram) FROM (SELECT $1 AS gram UNION ALL SELECT $1) AS t',
-			'wml_merge(gram) OVER (ROWS 1 PRECEDING) FROM (SELECT $1 AS gram UNION ALL SELECT $1) AS t'
-			] || ARRAY(SELECT DISTINCT 'wml_erm($1, 1)' FROM pg_proc WHERE proname = 'wml_erm')
+			'wml_merge(gram) OVER (ROWS 1 PRECEDING) FROM (SELECT $1 AS gram UNION ALL SELECT $1) AS t',
+			'wml_erm($1, 1)'
+			] || gram_calls
 		LOOP
 			BEGIN
 				EXECUTE 'SELECT ' || statement USING gram;

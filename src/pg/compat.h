@@ -1,0 +1,15 @@
+/*
+ * compat.h
+ *	  What moved between the versions of the server, 13 to 18.
+ */
+#ifndef WML_COMPAT_H
+#define WML_COMPAT_H
+
+#include "postgres.h"
+
+/* VARSIZE and its kin left postgres.h. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#endif							/* WML_COMPAT_H */
