@@ -92,8 +92,8 @@ extern size_t wmlc_objective_workspace(WmlcObjectiveKind kind, int d);
 extern size_t wmlc_objective_fit_workspace(WmlcObjectiveKind kind, int d);
 
 /*
- * Add alpha times the objective, of the sum's kind, of one task.  alpha is finite and not negative;
- * at 0 the gram may hold anything.
+ * Add alpha times the objective, of the sum's kind, of one task.  alpha is finite
+ * and not negative; at 0 the gram may hold anything.
  *
  * WMLC_NOT_FINITE: the gram holds NaN or infinities or no weight, or eta and k
  * are so large that T^k overflows (which may show only in the fit).  The sum is

@@ -149,8 +149,7 @@ wmlc_posterior_covariance(const WmlcPosterior *posterior, double *covariance)
 	memcpy(factor, posterior->prior->factor, (size_t) d * d * sizeof(double));
 	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, d, d, 1.0,
 				posterior->inner, d, factor, d);
-	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, d, d, d, 1.0, factor, d, factor, d, 0.0,
-				covariance, d);
+	wmlc_outer(d, d, factor, covariance);
 }
 
 /* What a variance is made of: parts that scale with S and with s2. */

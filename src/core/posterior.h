@@ -55,7 +55,8 @@ extern size_t wmlc_posterior_workspace(int dims);
 /*
  * The posterior of a task.  Sums are laid out as in prior.h; NULL moments are
  * a task without rows.  The posterior refers to prior and work, and a call with
- * the same work replaces it.
+ * the same work replaces it.  Of the prior it takes dims, mean, factor and noise;
+ * predictions also mean_covariance, rank, effective_tasks and noise_degrees.
  */
 extern WmlcStatus wmlc_posterior(const WmlcPrior *prior, const double *moments,
 								 const double *moments_lo, WmlcPosterior *posterior, void *work);

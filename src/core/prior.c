@@ -1,6 +1,6 @@
 /*
  * prior.c
- *	  The prior in the caller's units, and the likelihood of a given prior.
+ *	  From the caller's sums to the fit and back to the caller's units.
  */
 #include <cblas.h>
 #include <lapacke.h>
@@ -237,8 +237,7 @@ write_prior(FitMemory *memory, WmlcPrior *prior)
 		triangulate(memory, memory->vectors + d, m, prior->factor);
 	else
 		spread_diagonal(memory, unit, prior->factor);
-	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, d, d, r, 1.0, mean_factor, d,
-				mean_factor, d, 0.0, prior->mean_covariance, d);
+	wmlc_outer(d, r, mean_factor, prior->mean_covariance);
 }
 
 /* The objective without penalty, in the caller's units, as a log-likelihood. */
@@ -316,8 +315,5 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 void
 wmlc_prior_covariance(const WmlcPrior *prior, double *covariance)
 {
-	int			d = prior->dims;
-
-	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, d, d, d, 1.0, prior->factor, d,
-				prior->factor, d, 0.0, covariance, d);
+	wmlc_outer(prior->dims, prior->dims, prior->factor, covariance);
 }

@@ -115,9 +115,9 @@ typedef struct WmlcPrior
 } WmlcPrior;
 
 /*
- * Bytes of workspace of the functions below.  The fit keeps one triangle per
- * task; beside it a full S takes about 10 d^4 bytes (REML 16 d^4), which is
- * what limits d: 64 MB for 50 features, 1 GB for 100.
+ * Bytes of workspace of the functions below.  The fit keeps one triangle of
+ * doubles per task; beside it a full S takes about 8 d^4 bytes (REML 10 d^4),
+ * which is what limits d: 52 MB for 50 features, 0.8 GB for 100.
  */
 extern size_t wmlc_prior_fit_workspace(int dims, size_t count, const WmlcPriorOptions *options);
 extern size_t wmlc_prior_loglik_workspace(int dims, size_t count);
@@ -138,7 +138,8 @@ extern void wmlc_prior_covariance(const WmlcPrior *prior, double *covariance);
 
 /*
  * The weighted log-likelihood of tasks under a given prior, weights as in the
- * fit.  Only dims, mean, factor and noise of the prior are used.
+ * fit.  Only dims, mean, factor and noise of the prior are used; the noise must
+ * be positive.
  */
 extern WmlcStatus wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks,
 									WmlcPoll poll, double *loglik, void *work);

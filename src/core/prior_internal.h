@@ -2,11 +2,15 @@
  * prior_internal.h
  *	  What the parts of the prior's fit share.
  *
+ *	  prior_weights.c	what each task counts
+ *	  prior_triangle.c	the triangle of one task
  *	  prior_reduce.c	grams to compressed tasks in a basis fit for doubles
- *	  prior_sweep.c		sums over all tasks at a given T
+ *	  prior_sweep.c		sums over all tasks at a given T: the objective
+ *	  prior_slope.c		the same for its derivatives
  *	  prior_newton.c	the local quadratic model of the objective and its minimum
  *	  prior_fit.c		the iteration
- *	  prior.c			the caller's units, log-likelihood of a given prior
+ *	  prior.c			in from the caller's units and out again
+ *	  prior_loglik.c	the likelihood of a given prior
  *
  * Notation.  A task of whatever number of rows is compressed to the triangle R
  * of a QR factorisation of its rows: r x r for the features, beta for the
@@ -69,6 +73,21 @@ static inline double *
 wmlc_arena_doubles(WmlcArena *arena, size_t count)
 {
 	return wmlc_arena_take(arena, count, sizeof(double));
+}
+
+/* result = a a', a being n x k by columns; symmetric to the last bit */
+static inline void
+wmlc_outer(int n, int k, const double *a, double *result)
+{
+	for (int j = 0; j < n; j++)
+		for (int i = j; i < n; i++)
+		{
+			double		sum = 0.0;
+
+			for (int l = 0; l < k; l++)
+				sum += a[i + (size_t) l * n] * a[j + (size_t) l * n];
+			result[i + (size_t) j * n] = result[j + (size_t) i * n] = sum;
+		}
 }
 
 static inline WmlcDdSpan

@@ -146,7 +146,8 @@ fill_report(WmlcSimplexReport *report, const WmlcPoints *points, double x_square
 	report->relative_gap = gap > 0.0 ? gap / (largest + ridge) : 0.0;
 	report->largest = unscaled_square(points, largest);
 	report->objective = unscaled_square(points, x_square) + points->given_ridge * alpha_square;
-	report->gap = ridge < LARGE_RIDGE ? unscaled_square(points, gap) : points->given_ridge * report->relative_gap;
+	report->gap = ridge < LARGE_RIDGE ?
+		unscaled_square(points, gap) : points->given_ridge * report->relative_gap;
 }
 
 /* The certificate from x alone; see simplex.h */

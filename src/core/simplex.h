@@ -23,10 +23,10 @@
  * What the solver promises: alpha_j >= 0 exactly, and exactly 0 outside the
  * support; the sum 1 to rounding; a relative gap of at most WMLC_SIMPLEX_GAP,
  * or else the status WMLC_NO_CONVERGENCE with the best weights found (usual is
- * 1e-16, and no problem is known that exceeds 1e-14).  Equal problems give
- * equal weights to the last bit, on every machine; ties go to the point that
- * comes first, so that without ridge the first of equal points takes the
- * weight of all.  With ridge they share it equally.
+ * 1e-16; more than 1e-13 has not been seen).  Equal problems give equal
+ * weights to the last bit, on every machine.  Ties go to the point that comes
+ * first, so that without ridge the first of equal points takes the weight of
+ * all; with ridge they share it equally.
  */
 #ifndef WMLC_SIMPLEX_H
 #define WMLC_SIMPLEX_H

@@ -15,7 +15,8 @@
  * points are affinely independent.  The mixture lambda proportional to
  * argmin_u | sum_j u_j (c, e_j) - (1, 0) | is the affine minimiser: a least
  * squares problem, solved stably as R u = Q'(1, 0).  Q is kept explicitly, so
- * that columns join by Gram-Schmidt (twice is enough) and leave by rotations.
+ * that columns join by Gram-Schmidt (a second time where the first took most
+ * of the column: twice is enough) and leave by rotations.
  *
  * A ridge r gives every point a coordinate of its own, of size sqrt(r):
  * | sum_j alpha_j (e_j, sqrt(r) 1_j) |^2 is the objective with ridge.  The same
@@ -187,8 +188,8 @@ solver_init(Solver *solver, const WmlcPoints *points, double ridge, double *pric
 
 /* ---------- the corral ---------- */
 
-/* column -= Q (Q' column); the coefficients are added to coef. */
-static void
+/* column -= Q (Q' column); the coefficients are added to coef.  What is left? */
+static double
 orthogonalize(Corral *corral, double *coef)
 {
 	double	   *h = corral->target;	/* free until the next affine minimiser */
@@ -200,6 +201,7 @@ orthogonalize(Corral *corral, double *coef)
 		h[i] = -h[i];
 	}
 	wmlc_combine(corral->q, corral->rows, corral->rows, NULL, 0, corral->size, h, corral->column);
+	return sqrt(wmlc_dot(corral->column, corral->column, corral->rows));
 }
 
 /*
@@ -224,12 +226,12 @@ corral_join(Corral *corral, size_t point)
 		memset(corral->column + 1 + points->dims, 0, corral->capacity * sizeof(double));
 		corral->column[1 + points->dims + corral->slot[k]] = corral->own;
 	}
-	length = length_of(corral->lift, points->norm[point]);
+	length = length_of(length_of(corral->lift, corral->own), points->norm[point]);
 
 	memset(r, 0, k * sizeof(double));
-	orthogonalize(corral, r);
-	orthogonalize(corral, r);
-	distance = sqrt(wmlc_dot(corral->column, corral->column, corral->rows));
+	distance = orthogonalize(corral, r);
+	if (distance < 0.7 * length)
+		distance = orthogonalize(corral, r);
 	if (distance <= 2.0 * DBL_EPSILON * length)
 		return false;
 
@@ -302,9 +304,11 @@ affine_minimizer(Corral *corral)
 	{
 		const double *r = corral->r + j * corral->capacity;
 
+		double		minus;
+
 		u[j] /= r[j];
-		for (size_t i = 0; i < j; i++)
-			u[i] -= r[i] * u[j];
+		minus = -u[j];
+		wmlc_combine(r, 0, j, NULL, 0, 1, &minus, u);
 		sum += u[j];
 	}
 

@@ -300,6 +300,11 @@ test_fourier(void)
 	}
 	CHECK(worst < 2.3e-16, "error %g", worst);
 
+	/* 10^22 is a double, and 1 more than a multiple of 3 */
+	wmlc_fourier(1e22, 3.0, 1, out);
+	CHECK_NEAR(out[1], -0.5, 2e-16);
+	CHECK_NEAR(out[2], 0.8660254037844386, 2e-16);
+
 	wmlc_fourier(-2.5, 10.0, 2, out);
 	CHECK(out[1] == 0.0 && out[2] == -1.0 && out[3] == -1.0 && out[4] == 0.0, "a quarter before");
 	wmlc_fourier(NAN, 10.0, 1, out);

@@ -551,12 +551,12 @@ test_weights(void)
 
 	/* Halfway there is the mean of both. */
 	for (int j = 0; j < 24; j++)
-		alpha[j] = j % 4;
+		alpha[j] = j * j;
 	tasks.alpha = alpha;
 	tasks.temper = 0.5;
 	CHECK(fit_tasks(&tasks, reml, &a) == WMLC_OK, "half tempered");
 	for (int j = 0; j < 24; j++)
-		alpha[j] = 0.5 * (j % 4) / 36.0 + 0.5 / 24.0;
+		alpha[j] = 0.5 * j * j / 4324.0 + 0.5 / 24.0;
 	tasks.temper = 0.0;
 	CHECK(fit_tasks(&tasks, reml, &b) == WMLC_OK, "mixed");
 	check_same(&b, &a, same, 1.0, none, 1e-7);
@@ -900,6 +900,37 @@ test_exact_responses(void)
 	}
 }
 
+/* Features that are all zero: noise is all there is. */
+static void
+test_no_features(void)
+{
+	const double mean[2] = {0};
+	const double none[4] = {0};
+	uint64_t	state = 77;
+	TaskSet		set = draw_tasks(2, 10, 3, 6, mean, none, 2.0, &state);
+	double		squares = 0.0,
+				rows = 0.0;
+
+	for (int j = 0; j < 10; j++)
+		for (int i = 0; i < (int) set.rows[j]; i++)
+		{
+			set.data[j][3 * i] = set.data[j][3 * i + 1] = 0.0;
+			squares += set.data[j][3 * i + 2] * set.data[j][3 * i + 2];
+			rows += 1.0;
+		}
+	sum_tasks(&set);
+	for (int option = 0; option < 4; option++)
+	{
+		WmlcPrior	prior = fitted(&set, option % 2, option / 2, 0.0);
+
+		check_finite(&prior);
+		CHECK(prior.converged && prior.rank == 0 && prior.mean[0] == 0.0, "rank %d", prior.rank);
+		CHECK_NEAR(prior.noise, squares / rows, 1e-12);
+		free_prior(&prior);
+	}
+	free_tasks(&set);
+}
+
 /* Offsets that leave plain sums of squares without a digit. */
 static void
 test_offsets(void)
@@ -1010,6 +1041,7 @@ main(void)
 	test_small();
 	test_collinear();
 	test_exact_responses();
+	test_no_features();
 	test_offsets();
 	test_plain_sums();
 	test_refusals();

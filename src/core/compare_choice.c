@@ -1,0 +1,172 @@
+/*
+ * compare_choice.c
+ *	  Which method to trust, from few rows of the target and from rehearsals.
+ *
+ * Errors are compared as logarithms of ratios, so that neither the units of the
+ * response nor single hard tasks decide.  For every method:
+ *
+ *	  rehearsed = mean log ratio to the baseline over the rehearsals, plus its
+ *				  standard error
+ *	  validated = log ratio, over the folds, to the method that leads the
+ *				  rehearsals, plus its standard error
+ *	  score = (1 - a) rehearsed + a validated,	a = folds / (folds + EXCHANGE)
+ *
+ * The standard errors are those of paired differences, zero for the baseline and
+ * the leader themselves: who wants to replace them must be clearly better.
+ */
+#include "compare_choice.h"
+
+#include <math.h>
+
+/* As many folds count as much as the rehearsals. */
+#define EXCHANGE 30.0
+
+/* An error below this share of the response's mean square is as good as none. */
+#define NEGLIGIBLE 1e-12
+
+/* Squared predictions may exceed squared responses by this factor. */
+#define IMPLAUSIBLE 100.0
+
+static double
+square(double x)
+{
+	return x * x;
+}
+
+/* Not below what is negligible, so that it has a logarithm. */
+static double
+positive_error(const WmlcErrors *errors, int method_count, size_t trial, int method)
+{
+	double		least = fmax(NEGLIGIBLE * errors->responses[trial], 0x1p-1000);
+
+	return fmax(errors->errors[trial * method_count + method], least);
+}
+
+/*
+ * The standard error of a sum of one term per fold, whose expectations are 0,
+ * from the sum of their squares.
+ */
+static double
+standard_error(double squares, size_t folds)
+{
+	return sqrt(squares * (double) folds / ((double) folds - 1.0));
+}
+
+static void
+judge_by_folds(const WmlcErrors *folds, int method_count, int method, WmlcVerdict *verdict)
+{
+	double		mean = 0.0;
+	double		squares = 0.0;
+
+	for (size_t i = 0; i < folds->trials; i++)
+		mean += folds->shares[i] * folds->errors[i * method_count + method];
+	verdict->rmse = sqrt(mean);
+	if (mean == 0.0 || isinf(mean))
+	{
+		verdict->spread = mean;
+		return;
+	}
+	for (size_t i = 0; i < folds->trials; i++)
+		squares += square(folds->shares[i] * (folds->errors[i * method_count + method] - mean));
+
+	/* that of the mean square, divided by the derivative of the square */
+	verdict->spread = standard_error(squares, folds->trials) / (2.0 * verdict->rmse);
+}
+
+/* Log ratio to another method over the folds, plus its standard error. */
+static double
+validated(const WmlcErrors *folds, int method_count, int method, int leader)
+{
+	double		mean = 0.0;
+	double		leader_mean = 0.0;
+	double		squares = 0.0;
+
+	for (size_t i = 0; i < folds->trials; i++)
+	{
+		mean += folds->shares[i] * positive_error(folds, method_count, i, method);
+		leader_mean += folds->shares[i] * positive_error(folds, method_count, i, leader);
+	}
+	for (size_t i = 0; i < folds->trials; i++)
+		squares += square(folds->shares[i] *
+						  (positive_error(folds, method_count, i, method) / mean -
+						   positive_error(folds, method_count, i, leader) / leader_mean));
+	return log(mean / leader_mean) + standard_error(squares, folds->trials);
+}
+
+/* Mean log ratio to the baseline over the rehearsals, and its standard error. */
+static double
+rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int baseline,
+		  double *uncertainty)
+{
+	double		count = (double) rehearsals->trials;
+	double		sum = 0.0;
+	double		squares = 0.0;
+
+	for (size_t i = 0; i < rehearsals->trials; i++)
+	{
+		double		ratio = log(positive_error(rehearsals, method_count, i, method) /
+								positive_error(rehearsals, method_count, i, baseline));
+
+		sum += ratio;
+		squares += ratio * ratio;
+	}
+	*uncertainty = count < 2.0 ? 0.0
+		: sqrt(fmax(squares - sum * sum / count, 0.0) / (count - 1.0) / count);
+	return sum / count;
+}
+
+/* The best of the methods that may be chosen, the first one among equals. */
+static int
+find_best(int method_count, int baseline, const bool *eligible, const WmlcVerdict *verdicts)
+{
+	int			best = baseline;
+
+	for (int i = 0; i < method_count; i++)
+	{
+		if (eligible[i] && isfinite(verdicts[i].rmse) && verdicts[i].score < verdicts[best].score)
+			best = i;
+	}
+	return best;
+}
+
+int
+wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
+			const WmlcErrors *rehearsals, const bool *eligible, WmlcVerdict *verdicts)
+{
+	bool		rehearse = rehearsals->trials > 0;
+	double		share = rehearse ? (double) folds->trials / ((double) folds->trials + EXCHANGE) : 1.0;
+	int			leader;
+
+	for (int i = 0; i < method_count; i++)
+	{
+		double		ratio = NAN;
+		double		uncertainty = 0.0;
+
+		judge_by_folds(folds, method_count, i, &verdicts[i]);
+		if (rehearse)
+			ratio = rehearsed(rehearsals, method_count, i, baseline, &uncertainty);
+		verdicts[i].rehearsal = exp(0.5 * ratio);
+		verdicts[i].score = rehearse ? ratio + uncertainty : 0.0;
+	}
+	leader = find_best(method_count, baseline, eligible, verdicts);
+	for (int i = 0; i < method_count; i++)
+		verdicts[i].score = (1.0 - share) * verdicts[i].score +
+			share * validated(folds, method_count, i, leader);
+	return find_best(method_count, baseline, eligible, verdicts);
+}
+
+bool
+wmlc_is_plausible(const WmlcGram *pooled_sources, const WmlcGram *target, const double *w)
+{
+	int			d = target->dims;
+	double		prediction = 0.0;
+	double		response = fmax(wmlc_dd_value(wmlc_gram_moment(pooled_sources, d, d)),
+								wmlc_dd_value(wmlc_gram_moment(target, d, d)));
+
+	for (int i = 0; i < d; i++)
+	{
+		for (int j = 0; j < d; j++)
+			prediction += w[i] * w[j] * wmlc_dd_value(wmlc_gram_moment(pooled_sources, i, j));
+	}
+	return prediction <= IMPLAUSIBLE * response;
+}
