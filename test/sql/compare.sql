@@ -1,14 +1,14 @@
 -- Choosing a method by cross-validation.
 \set VERBOSITY terse
 
-CREATE TABLE example AS
+CREATE TEMP TABLE example AS
 SELECT task, i, ARRAY[1, sin(i * task), cos(i + task * task)]::float8[] AS x,
 	2 + 0.1 * task * sin(i * task) - cos(i + task * task) + 0.3 * sin(17 * i * i + task) AS y
 FROM generate_series(1, 8) AS task, generate_series(1, 25) AS i;
-CREATE TABLE arranged AS
+CREATE TEMP TABLE arranged AS
 SELECT (SELECT array_agg(gram ORDER BY task) FROM (SELECT task, wml_gram(x, y) AS gram FROM example WHERE task < 8 GROUP BY task) AS s) AS sources,
 	(SELECT array_agg(gram ORDER BY i) FROM (SELECT i, wml_gram(x, y) AS gram FROM example WHERE task = 8 AND i <= 10 GROUP BY i) AS f) AS folds;
-CREATE TABLE judged AS SELECT c.* FROM arranged, wml_compare(sources, folds) AS c;
+CREATE TEMP TABLE judged AS SELECT c.* FROM arranged, wml_compare(sources, folds) AS c;
 
 -- best first, both baselines there, one method chosen, no method twice
 SELECT bool_and(rmse >= before) AS ordered FROM (SELECT rmse, lag(rmse, 1, 0) OVER (ORDER BY rank) AS before FROM judged) AS pair;

@@ -1,11 +1,11 @@
 -- Models under task weights, judged against their definitions on the rows.
 \set VERBOSITY terse
 
-CREATE TABLE example AS
+CREATE TEMP TABLE example AS
 SELECT task, ARRAY[1, sin(i * task), cos(i + task * task)]::float8[] AS x,
 	2 + task * 0.1 * sin(i * task) - cos(i + task * task) + 0.3 * sin(17 * i * i + task) AS y
 FROM generate_series(1, 4) AS task, generate_series(1, 12 + 0) AS i;
-CREATE TABLE task_gram AS
+CREATE TEMP TABLE task_gram AS
 SELECT task, wml_gram(x, y) AS gram, 1.0 / task AS alpha FROM example GROUP BY task;
 
 -- one feature and a constant: what regr_* say
@@ -107,7 +107,7 @@ FROM (SELECT erm || maml AS one FROM parallel_result) AS parallel,
 RESET max_parallel_workers_per_gather;
 
 -- everything in one call
-CREATE TABLE arranged AS
+CREATE TEMP TABLE arranged AS
 SELECT array_agg(gram ORDER BY task) FILTER (WHERE task < 4) AS sources, (array_agg(gram) FILTER (WHERE task = 4))[1] AS target FROM task_gram;
 SELECT bool_and(coefficient = (SELECT wml_maml(source, alpha, 0.2, 2, 0.01)
 		FROM unnest(sources, wml_alpha(sources, target, 'mixture', 'square', 1, true)) AS pair (source, alpha))[position]) AS fit,
@@ -189,3 +189,6 @@ SELECT wml_erm(wml_gram, 1) FROM (SELECT wml_gram(NULL, 1)) AS bad;
 SELECT wml_predict('{1,2}', '{1,2,3}'), 1;
 SELECT wml_predict('{1,2}', '{1,NULL}') AS null_feature;
 SELECT wml_mse(gram, '{1,2}') FROM task_gram;
+
+DROP TABLE many, parallel_result;
+DROP FUNCTION direction, meta_loss, adapted, moved;

@@ -2,14 +2,14 @@
 \set VERBOSITY terse
 SET wml.progress = off;
 
-CREATE TABLE wave AS
+CREATE TEMP TABLE wave AS
 SELECT task, ARRAY[x] AS x, (1 + task % 5) * sin(x + task % 3) AS y
 FROM generate_series(1, 30) AS task, generate_series(-4.5, 4.5, 1.0) AS x;
-CREATE TABLE few AS SELECT ARRAY[x] AS x, 4 * sin(x + 1) AS y FROM unnest('{-4,-2,-0.5,1,2.5,4}'::float8[]) AS x;
-CREATE TABLE rows AS SELECT array_agg(x) AS x, array_agg(y) AS y FROM few;
+CREATE TEMP TABLE few AS SELECT ARRAY[x] AS x, 4 * sin(x + 1) AS y FROM unnest('{-4,-2,-0.5,1,2.5,4}'::float8[]) AS x;
+CREATE TEMP TABLE rows AS SELECT array_agg(x) AS x, array_agg(y) AS y FROM few;
 
 -- the same seed gives the same bits, another seed another network
-CREATE TABLE network AS
+CREATE TEMP TABLE network AS
 SELECT seed, run, wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', hidden => '{8,6}', iterations => 60,
 	batch => 10, inner_rate => 0.02, seed => seed) AS model
 FROM (VALUES (1, 1), (1, 2), (2, 1)) AS run (seed, run);

@@ -3,7 +3,7 @@
 
 -- Reaction times (ms) of 18 subjects on days 0 to 9 of sleep restriction: Belenky et al., J. Sleep
 -- Res. 12 (2003) 1-12; the fit: Bates et al., J. Stat. Softw. 67 (2015).
-CREATE TABLE sleepstudy AS
+CREATE TEMP TABLE sleepstudy AS
 SELECT subject, day - 1 AS day, reaction
 FROM (SELECT row_number() OVER () AS subject, times FROM (VALUES
 	('{249.56,258.7047,250.8006,321.4398,356.8519,414.6901,382.2038,290.1486,430.5853,466.3535}'),
@@ -25,11 +25,11 @@ FROM (SELECT row_number() OVER () AS subject, times FROM (VALUES
 	('{269.8804,272.4428,277.8989,281.7895,279.1705,284.512,259.2658,304.6306,350.7807,369.4692}'),
 	('{269.4117,273.474,297.5968,310.6316,287.1726,329.6076,334.4818,343.2199,369.1417,364.1236}')
 	) AS measured (times)) AS one, unnest(times::float8[]) WITH ORDINALITY AS t (reaction, day);
-CREATE TABLE task_gram AS
+CREATE TEMP TABLE task_gram AS
 SELECT subject, wml_gram(ARRAY[1, day], reaction) AS gram FROM sleepstudy GROUP BY subject;
 
 -- restricted maximum likelihood: 251.405, 10.467; 24.741, 5.922, 0.066; 25.592
-CREATE TABLE fitted AS
+CREATE TEMP TABLE fitted AS
 SELECT method, wml_prior(array_agg(gram ORDER BY subject), method => method) AS prior
 FROM task_gram, unnest('{ml,reml}'::text[]) AS method GROUP BY method;
 SELECT method, round(mean[1]::numeric, 3) AS intercept, round(mean[2]::numeric, 3) AS slope,
