@@ -5,10 +5,10 @@
  *
  * Sources are tasks of linear regression with their own means, scales and
  * coefficients; their embeddings are packed second moments (10 features, 66
- * numbers).  The target has 10 rows.  From the top of the tree:
+ * numbers).  The target has 10 rows.  Optional argument: the most sources, up
+ * to 1000000.  It needs no library; from the top of the tree:
  *
- *		make -f test/unit/Makefile OUT=directory
- *		cc -O2 -ffp-contract=off -Isrc test/bench/bench_simplex.c directory/simplex*.o -lm
+ *		cc -O2 -ffp-contract=off -Isrc test/bench/bench_simplex.c src/core/simplex*.c -lm
  */
 #include <math.h>
 #include <stdint.h>

@@ -31,7 +31,8 @@ test_sincos(void)
 
 	for (int i = 0; i < 300000; i++)
 	{
-		double		turns = (check_random(&seed) - 0.5) * ldexp(1.0, (int) (check_random(&seed) * 80) - 39);
+		int			exponent = (int) (check_random(&seed) * 80) - 39;
+		double		turns = ldexp(check_random(&seed) - 0.5, exponent);
 		long double part = (long double) turns - rintl(turns);
 		double		sine,
 					cosine;
@@ -71,7 +72,8 @@ test_log(void)
 
 	for (int i = 0; i < 200000; i++)
 	{
-		double		value = (0.5 + check_random(&seed)) * ldexp(1.0, (int) (check_random(&seed) * 140) - 70);
+		int			exponent = (int) (check_random(&seed) * 140) - 70;
+		double		value = ldexp(0.5 + check_random(&seed), exponent);
 
 		worst = fmax(worst, ulps(wmlc_log(value), logl(value)));
 	}

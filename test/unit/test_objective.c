@@ -227,7 +227,8 @@ compare_with_quad(WmlcObjective objective, double ridge, double tolerance)
 	for (int i = 0; i < tasks.d; i++)
 		expected[i] = (double) exact[i];
 	CHECK(status == WMLC_OK && rank == tasks.d && distance(w, expected, tasks.d) <= tolerance,
-		  "%s, scale %d, eta %g, %d steps, ridge %g, %d tasks of %d features: status %d, rank %d, error %g",
+		  "%s, scale %d, eta %g, %d steps, ridge %g, %d tasks of %d features: "
+		  "status %d, rank %d, error %g",
 		  kind_name[objective.kind], objective.scale, objective.eta, objective.steps, ridge,
 		  tasks.count, tasks.d, status, rank, distance(w, expected, tasks.d));
 }
@@ -616,6 +617,7 @@ static void
 test_merge(void)
 {
 	const double raw[] = {1.0, 10.0, 300.0};
+	const double etas[] = {0.0, 1e-7, 1e-4, 0.1};
 	double		expected[QUAD_MAX],
 				w[QUAD_MAX];
 	int			rank;
@@ -625,7 +627,7 @@ test_merge(void)
 	{
 		for (int e = 0; e < 4; e++)
 		{
-			WmlcObjective objective = {kind, WMLC_SCALE_MEAN, (const double[]) {0, 1e-7, 1e-4, 0.1}[e], 2 + e};
+			WmlcObjective objective = {kind, WMLC_SCALE_MEAN, etas[e], 2 + e};
 			size_t		doubles = wmlc_objective_doubles(kind, 6);
 			double	   *arrays = calloc(7 * doubles, sizeof(double));
 			void	   *work = malloc(wmlc_objective_workspace(kind, 6));
