@@ -233,6 +233,47 @@ static const WmlcDdVectorKernels kernels_avx2 = {
 	add_multiple_avx2, rotate_avx2, combine_avx2
 };
 
+/* The same with eight lanes, which pays only where matrices are multiplied. */
+__attribute__((target("avx512f,avx2,fma")))
+static void
+combine_avx512(int rows, WmlcDdSpan weights, WmlcDdSpan matrix, int stride,
+			   int n, WmlcDdSpan result)
+{
+	int			j = 0;
+
+	for (; j + 8 <= n; j += 8)
+	{
+		__m512d		sum = _mm512_setzero_pd();
+		__m512d		error = _mm512_setzero_pd();
+		__m512d		total,
+					part;
+
+		for (int k = 0; k < rows; k++)
+		{
+			__m512d		weight = _mm512_set1_pd(weights.hi[k]);
+			__m512d		weight_lo = _mm512_set1_pd(weights.lo[k]);
+			__m512d		m = _mm512_loadu_pd(matrix.hi + (size_t) k * stride + j);
+			__m512d		m_lo = _mm512_loadu_pd(matrix.lo + (size_t) k * stride + j);
+			__m512d		p = weight * m;
+			__m512d		p_error = _mm512_fmsub_pd(weight, m, p) + (weight * m_lo + weight_lo * m);
+
+			total = sum + p;
+			part = total - sum;
+			error += ((sum - (total - part)) + (p - part)) + p_error;
+			sum = total;
+		}
+		total = sum + error;
+		part = total - sum;
+		_mm512_storeu_pd(result.hi + j, total);
+		_mm512_storeu_pd(result.lo + j, (sum - (total - part)) + (error - part));
+	}
+	combine_avx2(rows, weights, wmlc_dd_from(matrix, j), stride, n - j, wmlc_dd_from(result, j));
+}
+
+static const WmlcDdVectorKernels kernels_avx512 = {
+	add_multiple_avx2, rotate_avx2, combine_avx512
+};
+
 #endif							/* __x86_64__ */
 
 const WmlcDdVectorKernels *
@@ -240,7 +281,7 @@ wmlc_dd_vector_kernels(void)
 {
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return &kernels_avx2;
+		return __builtin_cpu_supports("avx512f") ? &kernels_avx512 : &kernels_avx2;
 #endif
 	return &wmlc_dd_vector_kernels_plain;
 }

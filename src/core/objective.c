@@ -279,11 +279,11 @@ add_correction(const Addition *add)
 }
 
 /*
- * result = x y for symmetric matrices that commute, so that the product is
- * symmetric too; y may have a vector as column d.
+ * The upper triangle of result = x y for symmetric matrices that commute, so
+ * that the product is symmetric too; y may have a vector as column d.
  */
 static WmlcStatus
-multiply(const Addition *add, WmlcDdSpan x, WmlcDdSpan y, WmlcDdSpan result)
+multiply_upper(const Addition *add, WmlcDdSpan x, WmlcDdSpan y, WmlcDdSpan result)
 {
 	int			d = add->task.d;
 	int			stride = add->task.stride;
@@ -298,8 +298,16 @@ multiply(const Addition *add, WmlcDdSpan x, WmlcDdSpan y, WmlcDdSpan result)
 		add->task.kernels->combine(d, wmlc_dd_from(x, row), wmlc_dd_from(y, first), stride,
 								   stride - first, wmlc_dd_from(result, row + first));
 	}
-	wmlc_mirror_upper(d, stride, result);
 	return WMLC_OK;
+}
+
+static WmlcStatus
+multiply(const Addition *add, WmlcDdSpan x, WmlcDdSpan y, WmlcDdSpan result)
+{
+	WmlcStatus	status = multiply_upper(add, x, y, result);
+
+	wmlc_mirror_upper(add->task.d, add->task.stride, result);
+	return status;
 }
 
 static void
@@ -393,7 +401,7 @@ add_products(const Addition *add)
 	if (status == WMLC_OK && add->objective->kind == WMLC_MAML)
 	{
 		exchange(&spare, &base);
-		status = multiply(add, factor, base, spare);
+		status = multiply_upper(add, factor, base, spare);
 	}
 	if (status == WMLC_OK)
 		add_matrix(add, spare);

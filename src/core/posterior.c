@@ -7,7 +7,6 @@
  * harmless as it would be with the rows themselves.
  */
 #include <cblas.h>
-#include <lapacke.h>
 
 #include "posterior.h"
 #include "prior_internal.h"
@@ -18,6 +17,7 @@ typedef struct PosteriorMemory
 	WmlcTriangle triangle;
 	WmlcDdSpan	shift;			/* (-mu, 1) */
 	double	   *residual;		/* R (w_ols - mu) */
+	double	   *root;			/* workspace */
 } PosteriorMemory;
 
 static size_t
@@ -34,6 +34,7 @@ posterior_layout(int dims, WmlcPosterior *posterior, PosteriorMemory *memory, vo
 	wmlc_triangle_layout(&memory->triangle, dims + 1, &arena);
 	memory->shift = wmlc_arena_span(&arena, d + 1);
 	memory->residual = wmlc_arena_doubles(&arena, d);
+	memory->root = wmlc_arena_doubles(&arena, wmlc_root_work(dims));
 	return arena.used;
 }
 
@@ -116,13 +117,7 @@ wmlc_posterior(const WmlcPrior *prior, const double *moments, const double *mome
 				posterior->triangle, d, posterior->spread, d);
 	sd = posterior->sd = noise_sd(prior, posterior->spread);
 	cblas_dscal(square, 1.0 / sd, posterior->spread, 1);
-	memset(posterior->inner, 0, square * sizeof(double));
-	for (int k = 0; k < d; k++)
-		posterior->inner[k + (size_t) k * d] = 1.0;
-	cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, d, d, 1.0, posterior->spread, d, 1.0,
-				posterior->inner, d);
-	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', d, posterior->inner, d) != 0)
-		return WMLC_NOT_FINITE;
+	wmlc_root(d, posterior->spread, posterior->inner, memory.root);
 
 	cblas_dgemv(CblasColMajor, CblasTrans, d, d, 1.0 / sd, posterior->spread, d, memory.residual, 1,
 				0.0, posterior->coef, 1);
@@ -178,7 +173,8 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 
 	cblas_dcopy(d, x, 1, a, 1);
 	cblas_dtrmv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, prior->factor, d, a, 1);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->inner, d, a, 1);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->inner, d,
+				a, 1);
 	whole = cblas_ddot(d, a, 1, a, 1);
 	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->inner, d, a, 1);
 	parts.from_spread = cblas_ddot(d, a, 1, a, 1);

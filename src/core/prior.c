@@ -133,7 +133,8 @@ find_dependent(FitMemory *memory)
 		if (memory->norms[k] == 0.0 || is_kept(reduced, k))
 			continue;
 		cblas_dcopy(r, reduced->loadings + (size_t) k * r, 1, c, 1);
-		cblas_dtrmv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, r, reduced->basis, r, c, 1);
+		cblas_dtrmv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, r, reduced->basis, r,
+					c, 1);
 		for (int i = 0; i < r; i++)
 			column[reduced->kept[i]] = c[i];
 		column[k] = -1.0;
@@ -267,8 +268,23 @@ find_noise_degrees(const WmlcPriorFit *fit)
 	for (int i = 0; i < r; i++)
 		for (int j = 0; j < r; j++)
 			used += point->precision[i + (size_t) j * r]
-				* cblas_ddot(m, point->lambda + (size_t) i * m, 1, point->lambda + (size_t) j * m, 1);
+				* cblas_ddot(m, point->lambda + (size_t) i * m, 1,
+							 point->lambda + (size_t) j * m, 1);
 	return fmax(fit->reduced.rows - used, 1.0);
+}
+
+/* In the caller's units numbers may overflow. */
+static bool
+is_finite(const WmlcPrior *prior)
+{
+	int			d = prior->dims;
+	bool		finite = isfinite(prior->noise);
+
+	for (int i = 0; i < d; i++)
+		finite &= isfinite(prior->mean[i]);
+	for (int i = 0; i < d * d; i++)
+		finite &= isfinite(prior->factor[i]) && isfinite(prior->mean_covariance[i]);
+	return finite;
 }
 
 WmlcStatus
@@ -285,7 +301,8 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	status = wmlc_prior_weigh(tasks, &memory.weights);
 	if (status != WMLC_OK || memory.weights.tasks == 0.0)
 		return status;
-	status = wmlc_prior_reduce(tasks, &memory.weights, &fit->reduced, memory.scratch, options->poll);
+	status = wmlc_prior_reduce(tasks, &memory.weights, &fit->reduced, memory.scratch,
+							   options->poll);
 	if (status != WMLC_OK)
 		return status;
 
@@ -309,7 +326,7 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	prior->singular = prior->rank < tasks->dims;
 	prior->saturated = fit->current.noise <= fit->reduced.floor;
 	write_prior(&memory, prior);
-	return WMLC_OK;
+	return is_finite(prior) ? WMLC_OK : WMLC_NOT_FINITE;
 }
 
 void

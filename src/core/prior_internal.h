@@ -129,7 +129,7 @@ typedef struct WmlcTriangle
 } WmlcTriangle;
 
 /* No sums of rows have a pivot more negative than this share of a diagonal. */
-#define WMLC_INDEFINITE 1e-6
+#define WMLC_INDEFINITE 1e-4
 
 /* How much of a diagonal may be rounding, for sums with and without low parts. */
 extern double wmlc_triangle_tolerance(int size, bool low_parts);
@@ -147,6 +147,18 @@ extern WmlcStatus wmlc_triangle_factor(WmlcTriangle *triangle);
 
 /* Exchange features k <= i between two steps of a factorisation, k done so far. */
 extern void wmlc_triangle_swap(WmlcTriangle *triangle, int k, int i);
+
+/*
+ * The lower triangular K with K K' = I + Y'Y, Y being n x n by columns.  The
+ * workspace holds wmlc_root_work(n) numbers.
+ */
+extern void wmlc_root(int n, const double *y, double *root, double *work);
+
+static inline size_t
+wmlc_root_work(int n)
+{
+	return (size_t) n * (2 * n + 33);
+}
 
 static inline WmlcDd
 wmlc_triangle_get(const WmlcTriangle *triangle, int i, int j)
@@ -187,7 +199,8 @@ wmlc_reduced_stride(int rank)
 	return wmlc_packed_size(rank) + rank + 1;
 }
 
-extern void wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count, WmlcArena *arena);
+extern void wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count,
+									 WmlcArena *arena);
 extern WmlcStatus wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
 									WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll);
 extern size_t wmlc_prior_reduce_scratch(int dims);

@@ -177,7 +177,8 @@ whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *poin
 		{
 			WmlcLanes	sum[TILE];
 
-			dot_tile(m, sweep->spread + (size_t) i * m, 1, sweep->spread + (size_t) k * m, 1, m, sum);
+			dot_tile(m, sweep->spread + (size_t) i * m, 1, sweep->spread + (size_t) k * m, 1, m,
+					 sum);
 			for (int t = 0; t < TILE && k + t <= i; t++)
 				row[k + t] = sum[t];
 		}

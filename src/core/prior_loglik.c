@@ -6,7 +6,6 @@
  * compressed form of prior_internal.h, here in the caller's own basis.
  */
 #include <cblas.h>
-#include <lapacke.h>
 
 #include "prior_internal.h"
 
@@ -18,9 +17,10 @@ typedef struct LoglikMemory
 	WmlcPriorWeights weights;
 	WmlcTriangle triangle;
 	WmlcDdSpan	shift;			/* (-mu, 1) */
-	double	   *spread;			/* R L / s, d x d */
-	double	   *covariance;		/* V, d x d */
+	double	   *spread;			/* (R L / s)', d x d */
+	double	   *factor;			/* K, K K' = V */
 	double	   *residual;		/* d */
+	double	   *root;			/* workspace */
 } LoglikMemory;
 
 static size_t
@@ -33,8 +33,9 @@ loglik_layout(LoglikMemory *memory, int dims, size_t count, void *work)
 	wmlc_triangle_layout(&memory->triangle, dims + 1, &arena);
 	memory->shift = wmlc_arena_span(&arena, d + 1);
 	memory->spread = wmlc_arena_doubles(&arena, d * d);
-	memory->covariance = wmlc_arena_doubles(&arena, d * d);
+	memory->factor = wmlc_arena_doubles(&arena, d * d);
 	memory->residual = wmlc_arena_doubles(&arena, d);
+	memory->root = wmlc_arena_doubles(&arena, wmlc_root_work(dims));
 	return arena.used;
 }
 
@@ -47,41 +48,37 @@ wmlc_prior_loglik_workspace(int dims, size_t count)
 }
 
 /* log |V| + |V^-1/2 residual|^2 / s2 for the factored task */
-static WmlcStatus
-add_task(LoglikMemory *memory, const WmlcPrior *prior, double *sum)
+static double
+task_deviance(LoglikMemory *memory, const WmlcPrior *prior)
 {
 	const WmlcTriangle *triangle = &memory->triangle;
 	int			d = prior->dims;
 	double		sd = sqrt(prior->noise);
 	double		rest = wmlc_triangle_get(triangle, d, d).hi / sd;
+	double		sum = rest * rest;
 
-	memset(memory->covariance, 0, (size_t) d * d * sizeof(double));
 	for (int i = 0; i < d; i++)
 	{
 		WmlcDdSpan	row = wmlc_dd_from(wmlc_square_row(triangle->square, i), i);
+		WmlcDdSpan	shift = wmlc_dd_from(memory->shift, i);
 
-		memory->residual[i] = wmlc_dd_value(triangle->kernels->dot(d + 1 - i, row,
-																   wmlc_dd_from(memory->shift, i))) / sd;
+		memory->residual[i] = wmlc_dd_value(triangle->kernels->dot(d + 1 - i, row, shift)) / sd;
 		for (int k = 0; k < d; k++)
 		{
 			double		entry = 0.0;
 
 			for (int j = i > k ? i : k; j < d; j++)
 				entry += row.hi[j - i] * prior->factor[j + (size_t) k * d];
-			memory->spread[i + (size_t) k * d] = entry / sd;
+			memory->spread[k + (size_t) i * d] = entry / sd;
 		}
-		memory->covariance[i + (size_t) i * d] = 1.0;
 	}
-	cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, d, d, 1.0, memory->spread, d, 1.0,
-				memory->covariance, d);
-	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', d, memory->covariance, d) != 0)
-		return WMLC_NOT_FINITE;
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, memory->covariance, d,
+	wmlc_root(d, memory->spread, memory->factor, memory->root);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, memory->factor, d,
 				memory->residual, 1);
-	*sum += cblas_ddot(d, memory->residual, 1, memory->residual, 1) + rest * rest;
+	sum += cblas_ddot(d, memory->residual, 1, memory->residual, 1);
 	for (int i = 0; i < d; i++)
-		*sum += 2.0 * log(memory->covariance[i + (size_t) i * d]);
-	return WMLC_OK;
+		sum += 2.0 * log(memory->factor[i + (size_t) i * d]);
+	return sum;
 }
 
 WmlcStatus
@@ -109,20 +106,19 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 	for (size_t j = 0; j < tasks->count; j++)
 	{
 		const double *lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size;
-		double		term = 0.0;
+		double		term;
 
 		if (j % POLL_TASKS == 0 && wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
 		if (memory.weights.alpha[j] == 0.0)
 			continue;
-		status = wmlc_triangle_load(&memory.triangle, d + 1, tasks->moments + j * size, lo, NULL, NULL);
+		status = wmlc_triangle_load(&memory.triangle, d + 1, tasks->moments + j * size, lo,
+									NULL, NULL);
 		if (status == WMLC_OK)
 			status = wmlc_triangle_factor(&memory.triangle);
-		if (status == WMLC_OK)
-			status = add_task(&memory, prior, &term);
 		if (status != WMLC_OK)
 			return status;
-		term += tasks->rows[j] * log(2.0 * M_PI * prior->noise);
+		term = task_deviance(&memory, prior) + tasks->rows[j] * log(2.0 * M_PI * prior->noise);
 		total = wmlc_dd_add(total, wmlc_two_prod(-0.5 * memory.weights.alpha[j], term));
 	}
 	*loglik = wmlc_dd_value(total);

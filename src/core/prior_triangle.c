@@ -7,6 +7,8 @@
  * pivoting is needed to go on behind it.  In double-double the factor has the
  * digits that a QR factorisation of the rows themselves would have in double.
  */
+#include <lapacke.h>
+
 #include "prior_internal.h"
 
 /*
@@ -154,4 +156,31 @@ wmlc_triangle_factor(WmlcTriangle *triangle)
 			take_back_column(triangle, k);
 	}
 	return WMLC_OK;
+}
+
+/*
+ * From a QR factorisation of Y stacked on I: forming I + Y'Y would lose the I
+ * beside a large Y.
+ */
+void
+wmlc_root(int n, const double *y, double *root, double *work)
+{
+	int			rows = 2 * n;
+	double	   *tau = work + (size_t) rows * n;
+
+	for (int k = 0; k < n; k++)
+	{
+		memcpy(work + (size_t) k * rows, y + (size_t) k * n, n * sizeof(double));
+		memset(work + (size_t) k * rows + n, 0, n * sizeof(double));
+		work[(size_t) k * rows + n + k] = 1.0;
+	}
+	(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, n, work, rows, tau, tau + n, 32 * n);
+	memset(root, 0, (size_t) n * n * sizeof(double));
+	for (int i = 0; i < n; i++)
+	{
+		double		sign = work[i + (size_t) i * rows] < 0.0 ? -1.0 : 1.0;
+
+		for (int k = i; k < n; k++)
+			root[k + (size_t) i * n] = sign * work[i + (size_t) k * rows];
+	}
 }

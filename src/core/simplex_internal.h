@@ -1,7 +1,7 @@
 /*
  * simplex_internal.h
  *	  What the files of the weight solver share: the scaled view of the points
- *	  and the three passes over them.  Not for callers; they use simplex.h.
+ *	  and the loops over them.  Not for callers; they use simplex.h.
  */
 #ifndef WMLC_SIMPLEX_INTERNAL_H
 #define WMLC_SIMPLEX_INTERNAL_H

@@ -246,4 +246,174 @@ dense_backward(int n, const double *l, double *x)
 	}
 }
 
+/* ---- the likelihood from the density of all rows at once ---- */
+
+/*
+ * log |V|, r'V^-1 r and X'V^-1 X of one task with V = s2 I + X S X', from its
+ * rows; the last is added.
+ */
+static inline void
+dense_task(const TaskSet *set, int j, const double *mean, const double *s, double noise,
+		   double *log_det, double *quadratic, double *information)
+{
+	int			n = (int) set->rows[j];
+	int			d = set->dims;
+	double	   *v = calloc((size_t) n * n + 1, sizeof(double));
+	double	   *x = calloc((size_t) n * (d + 1) + 1, sizeof(double));	/* by columns */
+
+	for (int a = 0; a < n; a++)
+	{
+		const double *row_a = set->data[j] + (size_t) a * (d + 1);
+
+		x[d * n + a] = row_a[d];
+		for (int i = 0; i < d; i++)
+		{
+			x[i * n + a] = row_a[i];
+			x[d * n + a] -= row_a[i] * mean[i];
+		}
+		for (int b = 0; b < n; b++)
+		{
+			const double *row_b = set->data[j] + (size_t) b * (d + 1);
+
+			v[a * n + b] = a == b ? noise : 0.0;
+			for (int i = 0; i < d; i++)
+				for (int k = 0; k < d; k++)
+					v[a * n + b] += row_a[i] * s[i * d + k] * row_b[k];
+		}
+	}
+	CHECK(dense_cholesky(n, v), "task %d", j);
+	for (int i = 0; i <= d; i++)
+		dense_forward(n, v, x + (size_t) i * n);
+	for (int a = 0; a < n; a++)
+	{
+		*log_det += 2.0 * log(v[a * n + a]);
+		*quadratic += x[d * n + a] * x[d * n + a];
+		for (int i = 0; i < d; i++)
+			for (int k = 0; k < d; k++)
+				information[i * d + k] += x[i * n + a] * x[k * n + a];
+	}
+	free(v);
+	free(x);
+}
+
+static inline double
+dense_loglik(const TaskSet *set, const double *mean, const double *s, double noise, bool reml)
+{
+	int			d = set->dims;
+	double	   *information = calloc((size_t) d * d, sizeof(double));
+	double		log_det = 0.0,
+				quadratic = 0.0,
+				rows = reml ? -d : 0.0;
+
+	for (int j = 0; j < set->count; j++)
+	{
+		dense_task(set, j, mean, s, noise, &log_det, &quadratic, information);
+		rows += set->rows[j];
+	}
+	if (reml)
+	{
+		CHECK(dense_cholesky(d, information), "information");
+		for (int i = 0; i < d; i++)
+			log_det += 2.0 * log(information[i * d + i]);
+	}
+	free(information);
+	return -0.5 * (log_det + quadratic + rows * log(2.0 * M_PI));
+}
+
+static inline double
+dense_loglik_of(const TaskSet *set, const WmlcPrior *prior, bool reml)
+{
+	int			d = set->dims;
+	double	   *s = calloc((size_t) d * d, sizeof(double));
+	double		loglik;
+
+	wmlc_prior_covariance(prior, s);
+	loglik = dense_loglik(set, prior->mean, s, prior->noise, reml);
+	free(s);
+	return loglik;
+}
+
+static inline double
+given_loglik(const TaskSet *set, const WmlcPrior *prior)
+{
+	WmlcPriorTasks tasks = as_tasks(set);
+	void	   *work = malloc(wmlc_prior_loglik_workspace(set->dims, set->count));
+	double		loglik = NAN;
+	WmlcStatus	status = wmlc_prior_loglik(prior, &tasks, NULL, &loglik, work);
+
+	CHECK(status == WMLC_OK, "status %d", status);
+	free(work);
+	return loglik;
+}
+
+/*
+ * At a maximum no change of the parameters helps, on the boundary neither: mu
+ * and s2 up and down, S towards and away from any other direction.
+ */
+static inline void
+check_maximum(const TaskSet *set, const WmlcPrior *prior, bool reml, bool diagonal)
+{
+	int			d = set->dims;
+	double	   *s = calloc((size_t) d * d, sizeof(double));
+	double	   *mean = calloc(d, sizeof(double));
+	double		best = dense_loglik_of(set, prior, reml);
+	double		slack = 1e-6;
+	uint64_t	state = 99;
+
+	for (int trial = 0; trial < 60; trial++)
+	{
+		double		scale = trial % 2 == 0 ? 1e-3 : 0.1;
+		double		noise = prior->noise * (trial % 5 == 0 ? 1.0 + scale * check_normal(&state) : 1.0);
+		double		loglik;
+
+		wmlc_prior_covariance(prior, s);
+		for (int i = 0; i < d; i++)
+		{
+			double		se = sqrt(prior->mean_covariance[i + i * d]);
+
+			mean[i] = prior->mean[i] + (trial % 3 == 0 ? scale * se * check_normal(&state) : 0.0);
+		}
+		if (trial % 5 != 0)
+		{
+			double		v[16];
+
+			for (int i = 0; i < d; i++)
+				v[i] = sqrt(scale * d * prior->tasks * prior->mean_covariance[i + i * d])
+					* check_normal(&state);
+			for (int i = 0; i < d; i++)
+				for (int k = 0; k < d; k++)
+					if (!diagonal || i == k)
+						s[i * d + k] += v[i] * v[k];
+		}
+		if (trial % 4 == 0)
+			for (int i = 0; i < d * d; i++)
+				s[i] *= 1.0 - scale;
+		if (noise <= 0.0)
+			continue;
+		loglik = dense_loglik(set, mean, s, noise, reml);
+		CHECK(loglik <= best + slack, "trial %d: %.9f beats %.9f", trial, loglik, best);
+	}
+	free(s);
+	free(mean);
+}
+
+/* No NaN, no infinity, and a triangle with nothing negative on its diagonal. */
+static inline void
+check_finite(const WmlcPrior *prior)
+{
+	int			d = prior->dims;
+
+	for (int i = 0; i < d * d; i++)
+		CHECK(isfinite(prior->factor[i]) && isfinite(prior->mean_covariance[i]), "entry %d", i);
+	for (int i = 0; i < d; i++)
+	{
+		CHECK(isfinite(prior->mean[i]), "mean %d", i);
+		for (int k = i; k < d; k++)
+			CHECK(k == i ? prior->factor[i + k * d] >= 0.0 : prior->factor[i + k * d] == 0.0,
+				  "factor %d %d: %g", i, k, prior->factor[i + k * d]);
+	}
+	CHECK(isfinite(prior->noise) && prior->noise >= 0.0 && !isnan(prior->loglik), "noise %g",
+		  prior->noise);
+}
+
 #endif							/* WML_UNIT_PRIOR_FIXTURE_H */
