@@ -43,9 +43,10 @@
 /*
  * The error of the correction is some 2^-50 of sqrt(A_ii A_jj) in entry (i, j), as
  * Cauchy and Schwarz bound the entries of a product of grams, whatever the
- * units of the features.  It is harmless if every column keeps this share of
- * its squared length beside the others: w then changes by some 1e-11.  Otherwise
- * it could pass for information where there is none.
+ * units of the features.  It is harmless if, in the sum of all tasks so far, every
+ * column keeps this share of its squared length beside the others: w then
+ * changes by some 1e-11.  Otherwise it could pass for information where there is
+ * none.
  */
 #define WELL_CONDITIONED 0x1p-10
 #define CORRECTION_REACH 0.5
@@ -75,7 +76,7 @@ wmlc_objective_doubles(WmlcObjectiveKind kind, int d)
 {
 	int			triangles = kind == WMLC_ERM ? 1 : kind == WMLC_MAML ? 3 : 4;
 
-	return 5 + 2 * triangles * wmlc_triangle_size(d + 1) + (kind == WMLC_ERM ? 0 : d);
+	return 5 + 2 * triangles * wmlc_triangle_size(d + 1) + (kind == WMLC_ERM ? 0 : 2 * d);
 }
 
 static WmlcDdSpan
@@ -104,7 +105,8 @@ wmlc_objective_attach(WmlcObjectiveSum *sum, WmlcObjectiveKind kind, int d, doub
 		return;
 	sum->plain = take_triangle(&array, d);
 	sum->scale = array;
-	array += d;
+	sum->remainders = array + d;
+	array += 2 * d;
 	for (int set = 0; set < sum->sets; set++)
 		sum->equations[set] = (WmlcEquations) {d, sum->scale, take_triangle(&array, d), 0};
 }
@@ -213,67 +215,90 @@ matrix_space(const Addition *add, int n)
 	return (WmlcDdSpan) {space, space + matrix_doubles(add->sum->d) / 2};
 }
 
-/*
- * Does every column of A keep a fair share of its squared length when those
- * before it are taken off?  `scratch` holds a matrix.
- */
+/* Does every column of the plain sum surely keep a fair share of itself? */
 static bool
-is_well_conditioned(const WmlcTask *task, double *scratch)
+is_well_conditioned(const WmlcObjectiveSum *sum)
 {
-	int			d = task->d;
-
-	memcpy(scratch, task->sums.hi, (size_t) d * task->stride * sizeof(double));
-	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', d, scratch, task->stride) != 0)
-		return false;
-	for (int i = 0; i < d; i++)
+	for (int i = 0; i < sum->d; i++)
 	{
-		double		root = scratch[(size_t) i * task->stride + i];
+		double		square = sum->plain.hi[wmlc_triangle_index(sum->d + 1, i, i)];
 
-		if (!(root * root >= WELL_CONDITIONED * wmlc_task_row(task, i).hi[i]))
+		if (!(sum->remainders[i] >= WELL_CONDITIONED * square))
 			return false;
 	}
 	return true;
 }
 
 /*
+ * What a column keeps of itself beside those before it, a Schur complement, is
+ * in a sum of grams at least the sum of what it keeps in each.  Few tasks have to
+ * be factored before those that follow can do without.
+ */
+static void
+add_remainders(const Addition *add)
+{
+	int			d = add->task.d;
+	int			stride = add->task.stride;
+	double	   *factor = add->space;
+
+	memcpy(factor, add->task.sums.hi, (size_t) d * stride * sizeof(double));
+	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', d, factor, stride) != 0)
+		return;
+	for (int i = 0; i < d; i++)
+	{
+		double		root = factor[(size_t) i * stride + i];
+
+		add->sum->remainders[i] += add->weight.hi * root * root;
+	}
+}
+
+static bool
+correction_suffices(const Addition *add)
+{
+	double		exponent = degree(add->objective);
+
+	if (add->sum->d <= SMALL_DIMS || exponent > CORRECTION_DEGREE ||
+		exponent * add->reach > CORRECTION_REACH)
+		return false;
+	if (!is_well_conditioned(add->sum))
+		add_remainders(add);
+	return is_well_conditioned(add->sum);
+}
+
+/*
  * Add (P(T) - P(1)) (A, b), by Horner's rule: with P_0 = 1 and P_i+1 = T P_i (+ 1
- * for Reptile), the difference E_i = (P_i(T) - P_i(1)) A follows E_i+1 = E_i - eta
- * A (P_i(1) A + E_i).  It is small from the start, and so is its error.  The same
- * for b, where double-double costs little.
+ * for Reptile), the difference E_i = (P_i(T) - P_i(1)) (A, b) follows E_i+1 = E_i -
+ * eta A (P_i(1) (A, b) + E_i).  It is small from the start, and so is its error.
  */
 static WmlcStatus
 add_correction(const Addition *add)
 {
-	const WmlcTask *task = &add->task;
-	int			d = task->d;
-	int			stride = task->stride;
+	const double *sums = add->task.sums.hi;
+	int			d = add->task.d;
+	int			stride = add->task.stride;
+	int			entries = d * stride;
 	int			last = (int) degree(add->objective);
 	WmlcDdSpan	difference = matrix_space(add, 0);
-	double	   *operand = matrix_space(add, 1).hi;
-	WmlcDdSpan	vector = matrix_space(add, 2);
-	WmlcDdSpan	vector_operand = wmlc_dd_from(vector, stride);
+	double	   *sum_and_difference = matrix_space(add, 1).hi;
 
-	memset(difference.hi, 0, matrix_doubles(d) * sizeof(double));
-	memset(vector.hi, 0, stride * sizeof(double));
-	memset(vector.lo, 0, stride * sizeof(double));
 	for (int i = 0; i < last; i++)
 	{
 		double		constant = add->objective->kind == WMLC_REPTILE ? i + 1.0 : 1.0;
 
 		if (wmlc_interrupted(add->poll))
 			return WMLC_INTERRUPTED;
-		for (size_t j = 0; j < (size_t) d * stride; j++)
-			operand[j] = constant * task->sums.hi[j] + difference.hi[j];
-		cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, d, d, d, -add->rate.hi,
-					task->sums.hi, stride, operand, stride, 1.0, difference.hi, stride);
+		if (i > 0)
+		{
+			memcpy(sum_and_difference, difference.hi, entries * sizeof(double));
+			cblas_daxpy(entries, constant, sums, 1, sum_and_difference, 1);
+		}
 
-		memcpy(vector_operand.hi, vector.hi, stride * sizeof(double));
-		memcpy(vector_operand.lo, vector.lo, stride * sizeof(double));
-		task->kernels->add_multiple(d, wmlc_dd(constant), wmlc_task_row(task, d), vector_operand);
-		wmlc_task_multiply(task, wmlc_dd_neg(add->rate), vector_operand, vector);
+		/* our rows are columns to BLAS, so the factors change places */
+		cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, stride, d, d, -add->rate.hi,
+					i == 0 ? sums : sum_and_difference, stride, sums, stride,
+					i == 0 ? 0.0 : 1.0, difference.hi, stride);
 	}
-	for (int i = 0; i < d; i++)
-		wmlc_dd_set(difference, (size_t) i * stride + d, wmlc_dd_get(vector, i));
+	memset(difference.lo, 0, entries * sizeof(double));
 	add_matrix(add, difference);
 	return WMLC_OK;
 }
@@ -536,9 +561,7 @@ wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 	wmlc_task_load(&add.task, gram, work);
 	add.space = (double *) work + wmlc_task_doubles(sum->d);
 	add.reach = add.rate.hi * wmlc_task_norm(&add.task);
-	if (sum->d > SMALL_DIMS && exponent <= CORRECTION_DEGREE &&
-		exponent * add.reach <= CORRECTION_REACH &&
-		is_well_conditioned(&add.task, add.space))
+	if (correction_suffices(&add))
 	{
 		add_gram(&add, gram, factor, sum->sums);
 		return add_correction(&add);
@@ -566,7 +589,10 @@ wmlc_objective_merge(const WmlcObjectiveSum *sum, const WmlcObjectiveSum *other,
 	*sum->indefinite = fmax(*sum->indefinite, *other->indefinite);
 	kernels->add_multiple(entries, wmlc_dd(factor), other->sums, sum->sums);
 	if (sum->kind != WMLC_ERM)
+	{
 		kernels->add_multiple(entries, wmlc_dd(factor), other->plain, sum->plain);
+		cblas_daxpy(sum->d, factor, other->remainders, 1, sum->remainders, 1);
+	}
 	if (*other->has_equations == 0.0)
 		return WMLC_OK;
 	begin_equations(sum);

@@ -78,6 +78,12 @@ typedef struct WmlcObjectiveSum
 	WmlcEquations equations[2];
 	double	   *scale;			/* of the equations' columns */
 	WmlcDdSpan	plain;			/* sum_j alpha_j (A_j, b_j) */
+
+	/*
+	 * At least what the columns of `plain` keep of their squared lengths when
+	 * those before them are taken off.
+	 */
+	double	   *remainders;
 } WmlcObjectiveSum;
 
 /* Doubles in the array of a sum over tasks with d features. */

@@ -23,7 +23,7 @@
 #include "dd_dot.h"
 #include "status.h"
 
-/* Everything but d, rank and smallest_pivot is private to solve.c and min_norm.c. */
+/* What comes after `column` is private to solve.c and min_norm.c. */
 typedef struct WmlcSolver
 {
 	int			d;
@@ -36,14 +36,16 @@ typedef struct WmlcSolver
 	 */
 	double		smallest_pivot;
 
+	/*
+	 * The order of elimination: position i stands for column column[i] of A.
+	 * The first `rank` are independent.
+	 */
+	int		   *column;
+
 	const WmlcDdKernels *kernels;
 	double		tolerance;		/* a pivot at or below it counts as zero */
 
-	/*
-	 * All in the order of elimination: position i stands for column column[i]
-	 * of A.  The columns from `rank` on depend on the first depends_on[i].
-	 */
-	int		   *column;
+	/* All in that order; column[i], i >= rank, depends on the first depends_on[i]. */
 	int		   *depends_on;
 	double	   *scale;			/* powers of two that make the diagonal about 1 */
 	double	   *diagonal;		/* of `matrix` */

@@ -69,13 +69,6 @@ wmlc_task_load(WmlcTask *task, const WmlcGram *gram, double *space)
 }
 
 void
-wmlc_task_multiply(const WmlcTask *task, WmlcDd factor, WmlcDdSpan x, WmlcDdSpan y)
-{
-	task->kernels->combine(task->d, x, task->sums, task->stride, task->stride, task->product);
-	task->kernels->add_multiple(task->d, factor, task->product, y);
-}
-
-void
 wmlc_task_step(const WmlcTask *task, WmlcDd rate, WmlcDdSpan w)
 {
 	task->kernels->combine(task->d, w, task->sums, task->stride, task->stride, task->product);

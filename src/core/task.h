@@ -49,9 +49,6 @@ wmlc_task_row(const WmlcTask *task, int i)
 	return wmlc_dd_from(task->sums, (size_t) i * task->stride);
 }
 
-/* y += factor * (sum psi psi') x; x and y hold d entries. */
-extern void wmlc_task_multiply(const WmlcTask *task, WmlcDd factor, WmlcDdSpan x, WmlcDdSpan y);
-
 /* One gradient step: w -= rate * (sum psi psi' w - sum psi y). */
 extern void wmlc_task_step(const WmlcTask *task, WmlcDd rate, WmlcDdSpan w);
 

@@ -288,6 +288,17 @@ test_many_features(void)
 		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 2e-5, 2}, 0.0, 1e-12);
 	}
 
+	/* all is well in the first task, but the second, much larger, knows better */
+	for (int r = 0; r < 150; r++)
+	{
+		for (int i = 0; i <= 40; i++)
+			tasks.x[0][r][i] *= 1e-4;
+		tasks.x[1][r][6] = tasks.x[1][r][3] + 1e-6 * check_normal(&seed);
+	}
+	build_grams();
+	for (int kind = WMLC_MAML; kind <= WMLC_REPTILE; kind++)
+		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2}, 0.0, 1e-11);
+
 	/* nearly the same feature twice: plain double would not do */
 	for (int t = 0; t < 2; t++)
 	{
