@@ -20,6 +20,14 @@ wml_aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
+Datum
+wml_unchanged_state(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
 void
 wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name)
 {

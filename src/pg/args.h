@@ -14,6 +14,9 @@
 /* The memory context of the aggregate that calls; an error outside of one. */
 extern MemoryContext wml_aggregate_context(FunctionCallInfo fcinfo);
 
+/* Argument 0, the state of the aggregate, as it came: NULL or not. */
+extern Datum wml_unchanged_state(FunctionCallInfo fcinfo);
+
 /* The argument must not be NULL. */
 extern void wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name);
 

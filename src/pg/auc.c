@@ -17,6 +17,7 @@
 #include "core/auc.h"
 #include "pg/args.h"
 #include "pg/error.h"
+#include "pg/memory.h"
 
 PG_FUNCTION_INFO_V1(wml_auc_accum);
 PG_FUNCTION_INFO_V1(wml_auc_accum_bool);
@@ -49,15 +50,13 @@ negatives_of(AucState *state)
 	return state->scores + capacity_of(state) - state->negatives;
 }
 
-/* The bytes behind a bytea as a state, in aligned memory; they may be hostile. */
+/* The bytes of a bytea as a state. */
 static AucState *
 state_from_datum(Datum datum)
 {
-	AucState   *state = (AucState *) PG_DETOAST_DATUM(datum);
+	AucState   *state = (AucState *) wml_aligned_bytea(datum);
 	Size		size = VARSIZE(state);
 
-	if ((uintptr_t) state % sizeof(double) != 0)
-		state = (AucState *) memcpy(palloc(size), state, size);
 	if (size < offsetof(AucState, scores) || state->version != AUC_STATE_VERSION ||
 		state->positives < 0 || state->negatives < 0 ||
 		(int64) state->positives + state->negatives > capacity_of(state))
@@ -134,21 +133,13 @@ is_skipped(FunctionCallInfo fcinfo)
 	return PG_ARGISNULL(1) || PG_ARGISNULL(2);
 }
 
-static Datum
-return_unchanged(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-}
-
 Datum
 wml_auc_accum(PG_FUNCTION_ARGS)
 {
 	double		label;
 
 	if (is_skipped(fcinfo))
-		return return_unchanged(fcinfo);
+		return wml_unchanged_state(fcinfo);
 	label = PG_GETARG_FLOAT8(2);
 	if (isnan(label))
 		ereport(ERROR,
@@ -161,7 +152,7 @@ Datum
 wml_auc_accum_bool(PG_FUNCTION_ARGS)
 {
 	if (is_skipped(fcinfo))
-		return return_unchanged(fcinfo);
+		return wml_unchanged_state(fcinfo);
 	return accumulate(fcinfo, PG_GETARG_FLOAT8(1), PG_GETARG_BOOL(2));
 }
 
@@ -173,7 +164,7 @@ wml_auc_combine(PG_FUNCTION_ARGS)
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return wml_unchanged_state(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 	state = state_from_datum(PG_GETARG_DATUM(0));

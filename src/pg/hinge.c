@@ -18,6 +18,7 @@
 #include "pg/error.h"
 #include "pg/gram.h"
 #include "pg/hinge.h"
+#include "pg/memory.h"
 
 PG_FUNCTION_INFO_V1(wml_unit);
 PG_FUNCTION_INFO_V1(wml_hinge_accum);
@@ -114,15 +115,13 @@ state_size(int64 dims)
 	return offsetof(HingeState, sums) + wmlc_hinge_doubles((int) dims) * sizeof(double);
 }
 
-/* The bytes behind a bytea as a state, in aligned memory; they may be hostile. */
+/* The bytes of a bytea as a state. */
 static HingeState *
 state_from_datum(Datum datum)
 {
-	HingeState *state = (HingeState *) PG_DETOAST_DATUM(datum);
+	HingeState *state = (HingeState *) wml_aligned_bytea(datum);
 	Size		size = VARSIZE(state);
 
-	if ((uintptr_t) state % sizeof(double) != 0)
-		state = (HingeState *) memcpy(palloc(size), state, size);
 	if (size < offsetof(HingeState, sums) || state->version != HINGE_STATE_VERSION ||
 		state->dims < 1 || state->dims > WMLC_MAX_DIMS || size != state_size(state->dims))
 		ereport(ERROR,
@@ -170,14 +169,6 @@ get_radius(FunctionCallInfo fcinfo, int position)
 }
 
 static Datum
-return_unchanged(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-}
-
-static Datum
 accumulate(FunctionCallInfo fcinfo, const HingeParameters *parameters)
 {
 	const WmlcGram *gram = PG_GETARG_GRAM(1);
@@ -190,7 +181,7 @@ accumulate(FunctionCallInfo fcinfo, const HingeParameters *parameters)
 		wml_check_unit_ball(gram, parameters->radius, "source");
 	}
 	else if (gram->dims == 0)
-		return return_unchanged(fcinfo);	/* no rows and no weight: nothing is said */
+		return wml_unchanged_state(fcinfo);	/* no rows and no weight: nothing is said */
 	if (PG_ARGISNULL(0))
 		state = create_state(parameters, gram->dims);
 	else
@@ -217,7 +208,7 @@ wml_hinge_accum(PG_FUNCTION_ARGS)
 	HingeParameters parameters = {.length = -1.0};
 
 	if (is_skipped(fcinfo))
-		return return_unchanged(fcinfo);
+		return wml_unchanged_state(fcinfo);
 	parameters.radius = get_radius(fcinfo, 3);
 	return accumulate(fcinfo, &parameters);
 }
@@ -230,7 +221,7 @@ wml_hinge_maml_accum(PG_FUNCTION_ARGS)
 	int			steps = 1;
 
 	if (is_skipped(fcinfo))
-		return return_unchanged(fcinfo);
+		return wml_unchanged_state(fcinfo);
 	wml_require_arg(fcinfo, 3, "eta");
 	if (PG_NARGS() > 4)
 	{
@@ -250,7 +241,7 @@ wml_hinge_combine(PG_FUNCTION_ARGS)
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return wml_unchanged_state(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 	state = state_from_datum(PG_GETARG_DATUM(0));

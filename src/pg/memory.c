@@ -1,9 +1,11 @@
 /*
  * memory.c
- *	  Workspaces for the core, which may exceed a gigabyte.
+ *	  Workspaces for the core, which may exceed a gigabyte, and values that come
+ *	  without alignment.
  */
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "utils/memutils.h"
 
 #include "pg/memory.h"
@@ -16,4 +18,14 @@ wml_allocate(Size count, Size size)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many tasks with too many features")));
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count * size, 1));
+}
+
+void *
+wml_aligned_bytea(Datum datum)
+{
+	bytea	   *value = DatumGetByteaP(datum);
+
+	if ((uintptr_t) value % sizeof(double) != 0)
+		value = (bytea *) memcpy(palloc(VARSIZE(value)), value, VARSIZE(value));
+	return value;
 }

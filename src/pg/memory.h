@@ -1,6 +1,7 @@
 /*
  * memory.h
- *	  Workspaces for the core, which may exceed a gigabyte.
+ *	  Workspaces for the core, which may exceed a gigabyte, and values that come
+ *	  without alignment.
  */
 #ifndef WML_MEMORY_H
 #define WML_MEMORY_H
@@ -9,5 +10,8 @@
 
 /* count * size bytes in the current context, at least one. */
 extern void *wml_allocate(Size count, Size size);
+
+/* A whole bytea, where doubles can be read from it; its bytes may be hostile. */
+extern void *wml_aligned_bytea(Datum datum);
 
 #endif							/* WML_MEMORY_H */

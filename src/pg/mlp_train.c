@@ -230,8 +230,8 @@ wml_mlp_train(PG_FUNCTION_ARGS)
 		wml_require_arg(fcinfo, i, argument_names[i]);
 	options = get_options(fcinfo);
 	standardize = PG_GETARG_BOOL(ARG_STANDARDIZE);
-	source_rows = wml_query_rows(text_to_cstring(PG_GETARG_TEXT_PP(ARG_SOURCES)), true, "sources");
-	target_rows = wml_query_rows(text_to_cstring(PG_GETARG_TEXT_PP(ARG_TARGET)), false, "target");
+	source_rows = wml_query_rows(text_to_cstring(PG_GETARG_TEXT_PP(ARG_SOURCES)), WML_QUERY_TASKS, "sources");
+	target_rows = wml_query_rows(text_to_cstring(PG_GETARG_TEXT_PP(ARG_TARGET)), WML_QUERY_PLAIN, "target");
 	check_rows(&source_rows, &target_rows);
 	net = get_shape(fcinfo, source_rows.inputs);
 	sources = (WmlcMlpTasks) {

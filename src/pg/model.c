@@ -15,6 +15,7 @@
 #include "pg/array.h"
 #include "pg/error.h"
 #include "pg/gram.h"
+#include "pg/memory.h"
 #include "pg/model.h"
 
 PG_FUNCTION_INFO_V1(wml_erm_accum);
@@ -45,15 +46,13 @@ state_size(WmlcObjectiveKind kind, int dims)
 	return offsetof(ModelState, sums) + wmlc_objective_doubles(kind, dims) * sizeof(double);
 }
 
-/* The bytes behind a bytea as a state, in aligned memory; they may be hostile. */
+/* The bytes of a bytea as a state. */
 static ModelState *
 state_from_datum(Datum datum)
 {
-	ModelState *state = (ModelState *) PG_DETOAST_DATUM(datum);
+	ModelState *state = (ModelState *) wml_aligned_bytea(datum);
 	Size		size = VARSIZE(state);
 
-	if ((uintptr_t) state % sizeof(double) != 0)
-		state = (ModelState *) memcpy(palloc(size), state, size);
 	if (size < offsetof(ModelState, sums) || state->version != MODEL_STATE_VERSION ||
 		state->kind < WMLC_ERM || state->kind > WMLC_REPTILE ||
 		state->dims < 1 || state->dims > WMLC_MAX_DIMS ||
@@ -178,23 +177,14 @@ accumulate(FunctionCallInfo fcinfo, WmlcObjectiveKind kind)
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
+		return wml_unchanged_state(fcinfo);
 	get_parameters(fcinfo, &objective, &ridge);
 	gram = PG_GETARG_GRAM(1);
 	alpha = wml_check_not_negative(PG_GETARG_FLOAT8(2), "alpha");
 	if (alpha > 0.0)
 		wml_gram_check_solvable(gram, "source");
 	else if (gram->dims == 0)
-	{
-		/* a task without rows and without weight says nothing */
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
+		return wml_unchanged_state(fcinfo); /* no rows and no weight: nothing is said */
 
 	if (PG_ARGISNULL(0))
 		state = create_state(&objective, ridge, gram->dims);
@@ -247,11 +237,7 @@ wml_model_combine(PG_FUNCTION_ARGS)
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
+		return wml_unchanged_state(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 	state = state_from_datum(PG_GETARG_DATUM(0));

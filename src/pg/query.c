@@ -20,9 +20,12 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "pg/progress.h"
 #include "pg/query.h"
 
 #define FETCH_ROWS 10000
+#define FIRST_CAPACITY 1024
+#define MAX_COLUMNS 3
 
 /* One task met so far, in an open hash table. */
 typedef struct KnownTask
@@ -35,12 +38,15 @@ typedef struct KnownTask
 typedef struct Reader
 {
 	const char *role;
+	WmlQueryColumns columns;
 	MemoryContext context;		/* of the result */
 	int			x_column;
 	int			y_column;
+	int			weight_column;	/* 0 without weights */
 
 	TypeCacheEntry *task_type;	/* NULL without tasks */
 	Oid			task_collation;
+	MemoryContext known_context;
 	KnownTask  *known;
 	int64		slots;			/* a power of two */
 
@@ -50,8 +56,13 @@ typedef struct Reader
 } Reader;
 
 static void
-report_columns(TupleDesc descriptor, const char *role, bool has_task)
+report_columns(const Reader *reader, TupleDesc descriptor)
 {
+	static const char *const wanted[] = {
+		[WML_QUERY_PLAIN] = "It must return (x double precision[], y double precision).",
+		[WML_QUERY_TASKS] = "It must return (task, x double precision[], y double precision).",
+		[WML_QUERY_WEIGHTS] = "It must return (x double precision[], y double precision) or (x double precision[], y double precision, weight double precision)."
+	};
 	StringInfoData found;
 
 	initStringInfo(&found);
@@ -61,10 +72,9 @@ report_columns(TupleDesc descriptor, const char *role, bool has_task)
 						 format_type_be(TupleDescAttr(descriptor, i)->atttypid));
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("query of the %s returns the wrong columns", role),
+			 errmsg("query of the %s returns the wrong columns", reader->role),
 			 errdetail("It returns (%s).", found.data),
-			 errhint(has_task ? "It must return (task, x double precision[], y double precision)."
-					 : "It must return (x double precision[], y double precision).")));
+			 errhint("%s", wanted[reader->columns])));
 }
 
 static bool
@@ -74,27 +84,39 @@ is_numeric(Oid type)
 }
 
 static void
-check_columns(Reader *reader, TupleDesc descriptor, bool has_task)
+set_task_type(Reader *reader, TupleDesc descriptor)
 {
-	reader->x_column = has_task ? 2 : 1;
-	reader->y_column = has_task ? 3 : 2;
-	if (descriptor->natts != reader->y_column)
-		report_columns(descriptor, reader->role, has_task);
-	if (!is_numeric(get_element_type(getBaseType(SPI_gettypeid(descriptor, reader->x_column)))) ||
-		!is_numeric(SPI_gettypeid(descriptor, reader->y_column)))
-		report_columns(descriptor, reader->role, has_task);
-	if (has_task)
-	{
-		Oid			type = SPI_gettypeid(descriptor, 1);
+	Oid			type = SPI_gettypeid(descriptor, 1);
 
-		reader->task_type = lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO);
-		reader->task_collation = TupleDescAttr(descriptor, 0)->attcollation;
-		if (!OidIsValid(reader->task_type->hash_proc_finfo.fn_oid) ||
-			!OidIsValid(reader->task_type->eq_opr_finfo.fn_oid))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_FUNCTION),
-					 errmsg("could not identify a hash function for type %s", format_type_be(type))));
-	}
+	reader->task_type = lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO | TYPECACHE_HASH_PROC_FINFO);
+	reader->task_collation = TupleDescAttr(descriptor, 0)->attcollation;
+	if (!OidIsValid(reader->task_type->hash_proc_finfo.fn_oid) ||
+		!OidIsValid(reader->task_type->eq_opr_finfo.fn_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify a hash function for type %s", format_type_be(type))));
+}
+
+static void
+check_columns(Reader *reader, TupleDesc descriptor)
+{
+	bool		fits;
+	int			last;
+
+	reader->x_column = reader->columns == WML_QUERY_TASKS ? 2 : 1;
+	reader->y_column = reader->x_column + 1;
+	if (reader->columns == WML_QUERY_WEIGHTS && descriptor->natts > reader->y_column)
+		reader->weight_column = reader->y_column + 1;
+	last = reader->weight_column > 0 ? reader->weight_column : reader->y_column;
+
+	fits = descriptor->natts == last &&
+		is_numeric(get_element_type(getBaseType(SPI_gettypeid(descriptor, reader->x_column))));
+	for (int i = reader->y_column; i <= last && fits; i++)
+		fits = is_numeric(SPI_gettypeid(descriptor, i));
+	if (!fits)
+		report_columns(reader, descriptor);
+	if (reader->columns == WML_QUERY_TASKS)
+		set_task_type(reader, descriptor);
 }
 
 /*
@@ -102,10 +124,13 @@ check_columns(Reader *reader, TupleDesc descriptor, bool has_task)
  * has told that the columns are there and can be cast.
  */
 static char *
-cast_query(const char *query, bool has_task)
+cast_query(const Reader *reader, const char *query)
 {
-	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8 FROM (%s\n) AS query (%sx, y)",
-					has_task ? "task, " : "", query, has_task ? "task, " : "");
+	const char *task = reader->task_type != NULL ? "task, " : "";
+
+	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s FROM (%s\n) AS query (%sx, y%s)",
+					task, reader->weight_column > 0 ? ", weight::pg_catalog.float8" : "",
+					query, task, reader->weight_column > 0 ? ", weight" : "");
 }
 
 static void
@@ -115,7 +140,7 @@ grow_known(Reader *reader)
 	KnownTask  *old = reader->known;
 
 	reader->slots = Max(old_slots * 2, 1024);
-	reader->known = (KnownTask *) MemoryContextAllocHuge(CurrentMemoryContext,
+	reader->known = (KnownTask *) MemoryContextAllocHuge(reader->known_context,
 														 reader->slots * sizeof(KnownTask));
 	for (int64 i = 0; i < reader->slots; i++)
 		reader->known[i].id = -1;
@@ -140,6 +165,7 @@ task_number(Reader *reader, Datum key)
 	TypeCacheEntry *type = reader->task_type;
 	uint32		hash = DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
 														reader->task_collation, key));
+	MemoryContext old_context;
 	int64		slot;
 
 	if (reader->rows.tasks * 2 >= reader->slots)
@@ -152,10 +178,22 @@ task_number(Reader *reader, Datum key)
 										   reader->known[slot].key, key)))
 			return reader->known[slot].id;
 	}
+	old_context = MemoryContextSwitchTo(reader->known_context);
 	reader->known[slot].id = reader->rows.tasks++;
 	reader->known[slot].hash = hash;
 	reader->known[slot].key = datumCopy(key, type->typbyval, type->typlen);
+	MemoryContextSwitchTo(old_context);
 	return reader->known[slot].id;
+}
+
+/* Room at `values` for as many rows as the capacity says, so many bytes each. */
+static void *
+resize(const Reader *reader, void *values, Size row_size)
+{
+	Size		size = reader->capacity * row_size;
+
+	return values == NULL ? MemoryContextAllocHuge(reader->context, size)
+		: repalloc_huge(values, size);
 }
 
 /* Room for one more row. */
@@ -163,22 +201,16 @@ static void
 reserve_row(Reader *reader)
 {
 	WmlQueryRows *rows = &reader->rows;
-	Size		inputs = rows->inputs;
 
 	if (rows->count < reader->capacity)
 		return;
-	if (reader->capacity == 0)
-	{
-		reader->capacity = 1024;
-		rows->x = (double *) MemoryContextAllocHuge(reader->context, reader->capacity * inputs * sizeof(double));
-		rows->y = (double *) MemoryContextAllocHuge(reader->context, reader->capacity * sizeof(double));
-		reader->task = (int64 *) MemoryContextAllocHuge(reader->context, reader->capacity * sizeof(int64));
-		return;
-	}
-	reader->capacity *= 2;
-	rows->x = (double *) repalloc_huge(rows->x, reader->capacity * inputs * sizeof(double));
-	rows->y = (double *) repalloc_huge(rows->y, reader->capacity * sizeof(double));
-	reader->task = (int64 *) repalloc_huge(reader->task, reader->capacity * sizeof(int64));
+	reader->capacity = Max(2 * reader->capacity, FIRST_CAPACITY);
+	rows->x = (double *) resize(reader, rows->x, rows->inputs * sizeof(double));
+	rows->y = (double *) resize(reader, rows->y, sizeof(double));
+	if (reader->weight_column > 0)
+		rows->weight = (double *) resize(reader, rows->weight, sizeof(double));
+	if (reader->task_type != NULL)
+		reader->task = (int64 *) resize(reader, reader->task, sizeof(int64));
 }
 
 static void
@@ -198,49 +230,59 @@ check_inputs(Reader *reader, ArrayType *x)
 						   ARR_DIMS(x)[0], reader->rows.inputs)));
 }
 
-static void
-read_row(Reader *reader, HeapTuple tuple, TupleDesc descriptor)
+/* The values that a row needs; false when one of them is NULL. */
+static bool
+get_values(const Reader *reader, HeapTuple tuple, TupleDesc descriptor, Datum *values)
 {
-	WmlQueryRows *rows = &reader->rows;
-	bool		task_null = false,
-				x_null,
-				y_null;
-	Datum		task = reader->task_type ? SPI_getbinval(tuple, descriptor, 1, &task_null) : (Datum) 0;
-	Datum		x_datum = SPI_getbinval(tuple, descriptor, reader->x_column, &x_null);
-	Datum		y_datum = SPI_getbinval(tuple, descriptor, reader->y_column, &y_null);
-	ArrayType  *x;
-	double		y;
+	for (int i = 0; i < descriptor->natts; i++)
+	{
+		bool		is_null;
 
-	if (task_null || x_null || y_null)
-	{
-		rows->skipped++;
-		return;
+		values[i] = SPI_getbinval(tuple, descriptor, i + 1, &is_null);
+		if (is_null)
+			return false;
 	}
-	x = DatumGetArrayTypeP(x_datum);
-	if (array_contains_nulls(x))
-	{
-		rows->skipped++;
-		return;
-	}
-	y = DatumGetFloat8(y_datum);
-	check_inputs(reader, x);
-	reserve_row(reader);
-	memcpy(rows->x + rows->count * rows->inputs, ARR_DATA_PTR(x), rows->inputs * sizeof(double));
-	for (int i = 0; i < rows->inputs; i++)
-	{
-		if (!isfinite(rows->x[rows->count * rows->inputs + i]))
-			y = NAN;
-	}
-	if (!isfinite(y))
+	values[reader->x_column - 1] = PointerGetDatum(PG_DETOAST_DATUM(values[reader->x_column - 1]));
+	return !array_contains_nulls(DatumGetArrayTypeP(values[reader->x_column - 1]));
+}
+
+static double
+check_finite(const Reader *reader, double number)
+{
+	if (!isfinite(number))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("rows of the %s contain NaN or infinity", reader->role),
 				 errhint("Filter such rows out in the query.")));
-	rows->y[rows->count] = y;
-	reader->task[rows->count] = reader->task_type ? task_number(reader, task) : 0;
+	return number;
+}
+
+static void
+read_row(Reader *reader, HeapTuple tuple, TupleDesc descriptor)
+{
+	WmlQueryRows *rows = &reader->rows;
+	Datum		values[MAX_COLUMNS];
+	ArrayType  *array;
+	const double *x;
+
+	if (!get_values(reader, tuple, descriptor, values))
+	{
+		rows->skipped++;
+		return;
+	}
+	array = DatumGetArrayTypeP(values[reader->x_column - 1]);
+	check_inputs(reader, array);
+	reserve_row(reader);
+	x = (const double *) ARR_DATA_PTR(array);
+	for (int i = 0; i < rows->inputs; i++)
+		rows->x[rows->count * rows->inputs + i] = check_finite(reader, x[i]);
+	rows->y[rows->count] = check_finite(reader, DatumGetFloat8(values[reader->y_column - 1]));
+	if (reader->weight_column > 0)
+		rows->weight[rows->count] =
+			check_finite(reader, DatumGetFloat8(values[reader->weight_column - 1]));
+	if (reader->task_type != NULL)
+		reader->task[rows->count] = task_number(reader, values[0]);
 	rows->count++;
-	if (x != (ArrayType *) DatumGetPointer(x_datum))
-		pfree(x);
 }
 
 /* Put the rows of each task side by side, in the order in which they came. */
@@ -249,15 +291,10 @@ arrange(Reader *reader)
 {
 	WmlQueryRows *rows = &reader->rows;
 	Size		inputs = rows->inputs;
-	double	   *x = (double *) MemoryContextAllocHuge(reader->context, Max(rows->count * inputs, 1) * sizeof(double));
-	double	   *y = (double *) MemoryContextAllocHuge(reader->context, Max(rows->count, 1) * sizeof(double));
-	int64	   *next;
+	double	   *x = (double *) resize(reader, NULL, inputs * sizeof(double));
+	double	   *y = (double *) resize(reader, NULL, sizeof(double));
+	int64	   *next = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
 
-	if (reader->task_type == NULL)
-		rows->tasks = rows->count > 0 ? 1 : 0;
-	rows->start = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
-	next = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
-	memset(rows->start, 0, (rows->tasks + 1) * sizeof(int64));
 	for (int64 i = 0; i < rows->count; i++)
 		rows->start[reader->task[i] + 1]++;
 	for (int64 j = 0; j < rows->tasks; j++)
@@ -271,14 +308,27 @@ arrange(Reader *reader)
 		y[place] = rows->y[i];
 	}
 	pfree(next);
-	if (rows->count > 0)
-	{
-		pfree(rows->x);
-		pfree(rows->y);
-		pfree(reader->task);
-	}
+	pfree(rows->x);
+	pfree(rows->y);
+	pfree(reader->task);
 	rows->x = x;
 	rows->y = y;
+}
+
+/* Say where tasks begin and end. */
+static void
+delimit_tasks(Reader *reader)
+{
+	WmlQueryRows *rows = &reader->rows;
+
+	if (reader->task_type == NULL)
+		rows->tasks = rows->count > 0 ? 1 : 0;
+	rows->start = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
+	memset(rows->start, 0, (rows->tasks + 1) * sizeof(int64));
+	if (rows->count > 0 && reader->task_type != NULL)
+		arrange(reader);
+	else
+		rows->start[rows->tasks] = rows->count;
 }
 
 /* Open a cursor that only reads. */
@@ -293,38 +343,59 @@ open_cursor(const char *query, const char *role)
 	if (!SPI_is_cursor_plan(plan))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("query of the %s must be a SELECT", role)));
+				 errmsg("query of the %s must be a single SELECT", role),
+				 errdetail("It returns no rows, or is more than one command.")));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	if (portal == NULL)
 		elog(ERROR, "SPI_cursor_open failed: %s", SPI_result_code_string(SPI_result));
 	return portal;
 }
 
-WmlQueryRows
-wml_query_rows(const char *query, bool has_task, const char *role)
+/* Read all rows; what their values take besides is freed now and then. */
+static void
+read_rows(Reader *reader, Portal portal)
 {
-	Reader		reader = {.role = role, .context = CurrentMemoryContext};
-	Portal		portal;
+	WmlProgress progress = {0};
+	MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "wml query rows",
+												ALLOCSET_DEFAULT_SIZES);
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	portal = open_cursor(query, role);
-	check_columns(&reader, portal->tupDesc, has_task);
-	SPI_cursor_close(portal);
-
-	portal = open_cursor(cast_query(query, has_task), role);
 	for (;;)
 	{
+		MemoryContext old_context;
+
 		SPI_cursor_fetch(portal, true, FETCH_ROWS);
 		if (SPI_processed == 0)
 			break;
 		CHECK_FOR_INTERRUPTS();
+		old_context = MemoryContextSwitchTo(batch);
 		for (uint64 i = 0; i < SPI_processed; i++)
-			read_row(&reader, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
+			read_row(reader, SPI_tuptable->vals[i], SPI_tuptable->tupdesc);
+		MemoryContextSwitchTo(old_context);
+		MemoryContextReset(batch);
 		SPI_freetuptable(SPI_tuptable);
+		if (wml_progress_due(&progress))
+			ereport(NOTICE,
+					(errmsg("read " INT64_FORMAT " rows of the %s", reader->rows.count, reader->role)));
 	}
+}
+
+WmlQueryRows
+wml_query_rows(const char *query, WmlQueryColumns columns, const char *role)
+{
+	Reader		reader = {.role = role, .columns = columns, .context = CurrentMemoryContext};
+	Portal		portal;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	reader.known_context = CurrentMemoryContext;
+	portal = open_cursor(query, role);
+	check_columns(&reader, portal->tupDesc);
 	SPI_cursor_close(portal);
-	arrange(&reader);
+
+	portal = open_cursor(cast_query(&reader, query), role);
+	read_rows(&reader, portal);
+	SPI_cursor_close(portal);
+	delimit_tasks(&reader);
 	SPI_finish();
 	return reader.rows;
 }

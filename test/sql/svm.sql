@@ -47,6 +47,8 @@ FROM wml_svm_train('SELECT ARRAY[1, 1000 + 100 * x[2], x[3] / 100], y FROM svm_r
 -- rows with NULL are skipped; many rows come in batches
 SELECT n, skipped FROM wml_svm_train('SELECT x, y FROM svm_row UNION ALL VALUES (NULL::float8[], 1), (ARRAY[1, NULL, 2], 1), (ARRAY[1, 2, 3], NULL)');
 SELECT n FROM wml_svm_train('SELECT x, y, 0.01 FROM svm_row, generate_series(1, 31)');
+-- numbers of any kind
+SELECT n FROM wml_svm_train($$SELECT ARRAY[1, i], y::numeric FROM svm_row$$);
 -- no cost: no coefficients; a row of zeros is lost whatever happens
 SELECT coefficients, objective FROM wml_svm_train('SELECT x, y FROM svm_row', cost => 0);
 SELECT coefficients, objective, gap FROM wml_svm_train('SELECT ARRAY[0, 0]::float8[], 1', cost => 2);
@@ -70,7 +72,7 @@ RESET ROLE;
 \pset expanded on
 \pset tuples_only on
 SELECT * FROM pg_temp.error_of('SELECT wml_svm_train(''SELECT i, y FROM svm_row'')');
-SELECT * FROM pg_temp.error_of('SELECT wml_svm_train(''SELECT ARRAY[i], y FROM svm_row'')');
+SELECT * FROM pg_temp.error_of('SELECT wml_svm_train(''SELECT ARRAY[i::text], y FROM svm_row'')');
 SELECT * FROM pg_temp.error_of('SELECT wml_svm_train(''SELECT x FROM svm_row'')');
 SELECT * FROM pg_temp.error_of('SELECT wml_svm_train(''SELECT x, y, weight, i FROM svm_row'')');
 SELECT * FROM pg_temp.error_of('SELECT wml_svm_train(''SELECT x, y::text FROM svm_row'')');
