@@ -117,7 +117,7 @@ COMMENT ON OPERATOR - (wml_gram, wml_gram) IS 'gram of the rows of the left with
 
 CREATE OPERATOR = (
 	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_eq,
-	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR = (wml_gram, wml_gram) IS 'every figure, rounded to double precision, is equal';
 
@@ -126,6 +126,20 @@ CREATE OPERATOR <> (
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
 COMMENT ON OPERATOR <> (wml_gram, wml_gram) IS 'some figure, rounded to double precision, differs';
+
+CREATE FUNCTION wml_gram_hash(wml_gram) RETURNS int4
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_hash(wml_gram) IS 'hash';
+
+CREATE FUNCTION wml_gram_hash_extended(wml_gram, int8) RETURNS int8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_hash_extended(wml_gram, int8) IS 'hash, with a seed';
+
+-- Lets DISTINCT, GROUP BY, UNION, EXCEPT and joins compare grams.
+CREATE OPERATOR CLASS wml_gram_hash_ops DEFAULT FOR TYPE wml_gram USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 wml_gram_hash(wml_gram),
+	FUNCTION 2 wml_gram_hash_extended(wml_gram, int8);
 
 -- Accessors
 

@@ -5,6 +5,11 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "common/hashfn.h"
+#include "utils/float.h"
+
 #include "pg/array.h"
 #include "pg/error.h"
 #include "pg/gram.h"
@@ -13,6 +18,8 @@ PG_FUNCTION_INFO_V1(wml_gram_add);
 PG_FUNCTION_INFO_V1(wml_gram_subtract);
 PG_FUNCTION_INFO_V1(wml_gram_eq);
 PG_FUNCTION_INFO_V1(wml_gram_ne);
+PG_FUNCTION_INFO_V1(wml_gram_hash);
+PG_FUNCTION_INFO_V1(wml_gram_hash_extended);
 PG_FUNCTION_INFO_V1(wml_n);
 PG_FUNCTION_INFO_V1(wml_skipped);
 PG_FUNCTION_INFO_V1(wml_weight);
@@ -121,6 +128,57 @@ Datum
 wml_gram_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!wmlc_gram_equal(PG_GETARG_GRAM(0), PG_GETARG_GRAM(1)));
+}
+
+/* What equal grams have in common to the last bit, as bytes. */
+static double *
+figures(const WmlcGram *gram, int *bytes)
+{
+	double	   *result = (double *) palloc((8 + wmlc_gram_entries(gram->dims)) * sizeof(double));
+	int			count = 0;
+
+	result[count++] = gram->dims;
+	result[count++] = gram->rows;
+	result[count++] = gram->skipped;
+	result[count++] = gram->weightless;
+	result[count++] = wmlc_dd_value(gram->weight);
+	result[count++] = wmlc_dd_value(gram->weight_squares);
+	result[count++] = wmlc_dd_value(gram->q);
+	result[count++] = wmlc_dd_value(gram->h);
+	for (int i = 0; i <= gram->dims && gram->dims > 0; i++)
+	{
+		for (int j = i; j <= gram->dims; j++)
+			result[count++] = wmlc_gram_figure(gram, i, j);
+	}
+
+	/* equal numbers with different bits: zeros, and what is not a number */
+	for (int i = 0; i < count; i++)
+	{
+		if (result[i] == 0.0)
+			result[i] = 0.0;
+		else if (isnan(result[i]))
+			result[i] = get_float8_nan();
+	}
+	*bytes = count * sizeof(double);
+	return result;
+}
+
+Datum
+wml_gram_hash(PG_FUNCTION_ARGS)
+{
+	int			bytes;
+	double	   *key = figures(PG_GETARG_GRAM(0), &bytes);
+
+	return hash_any((unsigned char *) key, bytes);
+}
+
+Datum
+wml_gram_hash_extended(PG_FUNCTION_ARGS)
+{
+	int			bytes;
+	double	   *key = figures(PG_GETARG_GRAM(0), &bytes);
+
+	return hash_any_extended((unsigned char *) key, bytes, PG_GETARG_INT64(1));
 }
 
 Datum

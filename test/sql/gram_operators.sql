@@ -90,3 +90,17 @@ $$;
 -- the planner knows the operators
 SELECT oprname, oprcom::regoper, oprnegate::regoper, oprrest, oprjoin
 FROM pg_operator WHERE oprleft = 'wml_gram'::regtype AND oprright = 'wml_gram'::regtype AND oprname IN ('+', '-', '=', '<>') ORDER BY oprname COLLATE "C";
+
+-- equal grams have equal hashes: DISTINCT, EXCEPT and joins see what = sees
+CREATE TEMP TABLE gram_way AS
+SELECT task, way, wml_gram(ARRAY[1, sin(i * task)], CASE WHEN task = 3 THEN 'NaN' ELSE cos(i) END ORDER BY CASE way WHEN 1 THEN i WHEN 2 THEN -i ELSE sin(i) END) AS gram
+FROM generate_series(1, 4) AS task, generate_series(1, 3) AS way, generate_series(1, 500) AS i GROUP BY task, way;
+SELECT count(DISTINCT gram::text) > 4 AS not_the_same_text, count(DISTINCT wml_gram_hash(gram)) AS hashes,
+	   count(DISTINCT wml_gram_hash_extended(gram, 0)) AS extended, count(DISTINCT wml_gram_hash_extended(gram, 1)) AS seeded,
+	   bool_or(wml_gram_hash_extended(gram, 0) = wml_gram_hash_extended(gram, 1)) AS seed_ignored FROM gram_way;
+SELECT count(*) FROM (SELECT DISTINCT gram FROM gram_way) AS one;
+SELECT gram FROM gram_way WHERE way = 1 EXCEPT SELECT gram FROM gram_way WHERE way = 2;
+SET enable_nestloop = off;
+SELECT count(*) FROM gram_way AS a JOIN gram_way AS b USING (gram);
+RESET enable_nestloop;
+SELECT wml_gram_hash(wml_gram(ARRAY['-0'::float8], 0)) = wml_gram_hash(wml_gram(ARRAY[0], '-0'::float8)) AS zeros;
