@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "utils/memutils.h"
 
+#include "pg/compat.h"
 #include "pg/memory.h"
 
 void *
