@@ -15,14 +15,33 @@ best() {
 	} | psql -X -q -v ON_ERROR_STOP=1 | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | sort -n | head -n 1
 }
 
-# ratio A B : A / B with two decimals
+# ratio A B : A / B with two decimals, without when large
 ratio() {
-	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'
+	awk -v a="$1" -v b="$2" 'BEGIN { printf a < 100 * b ? "%.2f" : "%.0f", a / b }'
 }
 
 # report WHAT MS BASELINE_WHAT BASELINE_MS [AIM] : one line of the table
 report() {
-	printf '%-46s %9.1f ms  %6s x  %s (%.1f ms)%s\n' "$1" "$2" "$(ratio "$2" "$4")" "$3" "$4" "${5:+, aim $5}"
+	local decimals=1
+	[[ ${4%.*} -ge 10 ]] || decimals=2
+	printf '%-46s %9.1f ms  %6s x  %s (%.*f ms)%s\n' "$1" "$2" "$(ratio "$2" "$4")" "$3" "$decimals" "$4" "${5:+, aim $5}"
+}
+
+# python_with MODULE... : a Python that has these modules, Debian's before others; fails without one
+python_with() {
+	local python
+	for python in /usr/bin/python3 python3; do
+		if "$python" -c "import $(IFS=,; echo "$*")" 2>/dev/null; then
+			echo "$python"
+			return
+		fi
+	done
+	return 1
+}
+
+# r_has PACKAGE : is R installed, and this package of it?
+r_has() {
+	Rscript --vanilla -e "library($1)" >/dev/null 2>&1
 }
 
 # sums ROWS... : the SQL that adds up all products of the given columns and y, written out
