@@ -14,8 +14,8 @@ terms <- paste(colnames(covariates), collapse = " + ")
 model <- as.formula(sprintf("y ~ %s + (%s | task)", terms, terms))
 limit <- as.numeric(Sys.getenv("LIMIT", "60"))
 give_up <- function(error) {
-	message(conditionMessage(error))
-	quit(status = if (grepl("time limit", conditionMessage(error))) 3 else 1)
+	if (grepl("reached elapsed time limit", conditionMessage(error))) quit(status = 3)
+	stop(error)
 }
 
 best <- Inf
