@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # What the benchmarks share: time statements, print ratios.
 
-# best SQL [SETTING]... : the least time in ms that SQL takes over RUNS runs in one session.
+# run_often SQL [SETTING]... : runs SQL RUNS times in one session, without printing what it selects
 RUNS=${RUNS:-5}
-best() {
+run_often() {
 	local sql=$1 setting
 	shift
 	{
@@ -12,7 +12,20 @@ best() {
 		echo '\o /dev/null'
 		echo '\timing on'
 		for _ in $(seq "$RUNS"); do echo "$sql;"; done
-	} | psql -X -q -v ON_ERROR_STOP=1 | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | sort -n | head -n 1
+	} | psql -X -q -v ON_ERROR_STOP=1
+}
+
+# best SQL [SETTING]... : the least time in ms that SQL takes
+best() {
+	run_often "$@" | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | sort -n | head -n 1
+}
+
+# best_cpu SQL : the least processor time in ms that SQL takes; only a superuser is told
+best_cpu() {
+	run_often "$1" "client_min_messages = log" "log_statement_stats = on" 2>&1 |
+		awk '/^ERROR/ { print >"/dev/stderr" }
+			/s user.*s elapsed/ { ms = 1000 * ($2 + $5); if (!runs++ || ms < least) least = ms }
+			END { if (!runs) exit 1; print least }'
 }
 
 # ratio A B : A / B with two decimals, without when large
