@@ -1,6 +1,6 @@
 # lmer on the table bench_row(task, x, y), x[1] being the constant: prints on one line the CPU time of
 # a fit in ms, the means, the standard deviations, the residual's, and the log-likelihood; psql's
-# environment says where the table is.  Ends with status 3 when a fit takes longer than LIMIT seconds.
+# environment says where the table is.  Ends with status 3 when a fit takes more than LIMIT seconds of it.
 
 suppressPackageStartupMessages(library(lme4))
 
@@ -14,13 +14,13 @@ terms <- paste(colnames(covariates), collapse = " + ")
 model <- as.formula(sprintf("y ~ %s + (%s | task)", terms, terms))
 limit <- as.numeric(Sys.getenv("LIMIT", "60"))
 give_up <- function(error) {
-	if (grepl("reached elapsed time limit", conditionMessage(error))) quit(status = 3)
+	if (grepl("reached CPU time limit", conditionMessage(error))) quit(status = 3)
 	stop(error)
 }
 
 best <- Inf
 for (run in 1:3) {
-	setTimeLimit(elapsed = limit, transient = TRUE)
+	setTimeLimit(cpu = limit, transient = TRUE)
 	time <- system.time(tryCatch(fit <- suppressWarnings(suppressMessages(lmer(model, data))), error = give_up))
 	setTimeLimit()
 	best <- min(best, time[["user.self"]] + time[["sys.self"]])
