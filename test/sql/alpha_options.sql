@@ -42,7 +42,7 @@ ORDER BY loss DESC, shrink;
 
 -- the more, the more equal, up to uniform weights; copies share
 SELECT bool_and(squares < previous) AS falls, min(squares) < 1 / 19.9999 AS to_uniform
-FROM (SELECT squares, lag(squares, 1, 1) OVER (ORDER BY shrink) AS previous
+FROM (SELECT squares, lag(squares, 1, 1::float8) OVER (ORDER BY shrink) AS previous
 	  FROM problem, unnest(ARRAY[0, 0.01, 0.1, 1, 10, 100, 1e6]) AS shrink,
 		LATERAL (SELECT sum(a * a) AS squares FROM unnest(wml_alpha(sources, target, shrink => shrink)) AS a) AS solved) AS shrunk;
 SELECT pg_temp.distance(wml_alpha(sources, target, shrink => 1e30), wml_alpha(sources, target, 'uniform')) < 1e-12 AS uniform,

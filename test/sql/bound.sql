@@ -89,7 +89,7 @@ FROM bound_task, unnest(ARRAY[0.1, 0.5, 1]) AS radius, unnest(ARRAY['square', 'h
 ORDER BY loss, radius;
 -- more turns never raise the objective
 SELECT bool_and(objective <= before) AS monotone
-FROM (SELECT objective, lag(objective, 1, 1e9) OVER (ORDER BY turns) AS before
+FROM (SELECT objective, lag(objective, 1, 1e9::float8) OVER (ORDER BY turns) AS before
 	  FROM bound_task, generate_series(0, 5) AS turns, wml_minimize_bound(sources, target, starts => 0, steps => turns)) AS t;
 -- NULL sources take no part
 SELECT a.objective = b.objective AS same, b.alpha[1] IS NULL AS missing

@@ -11,7 +11,7 @@ SELECT (SELECT array_agg(gram ORDER BY task) FROM (SELECT task, wml_gram(x, y) A
 CREATE TEMP TABLE judged AS SELECT c.* FROM arranged, wml_compare(sources, folds) AS c;
 
 -- best first, both baselines there, one method chosen, no method twice
-SELECT bool_and(rmse >= before) AS ordered FROM (SELECT rmse, lag(rmse, 1, 0) OVER (ORDER BY rank) AS before FROM judged) AS pair;
+SELECT bool_and(rmse >= before) AS ordered FROM (SELECT rmse, lag(rmse, 1, 0::float8) OVER (ORDER BY rank) AS before FROM judged) AS pair;
 SELECT count(*) > 50 AS many, count(*) = count(DISTINCT (model, weights, eta, ridge, shrink, whiten, adapt_steps, source_rows)) AS different,
 	count(*) FILTER (WHERE chosen) AS chosen, count(*) FILTER (WHERE model = 'target') AS target_only,
 	count(*) FILTER (WHERE model = 'erm' AND weights = 'uniform' AND source_rows = 'Infinity' AND adapt_steps = 0 AND NOT whiten) AS uniform

@@ -48,7 +48,7 @@ SELECT wml_gram(ARRAY[1, 2], 3) = wml_gram(ARRAY[1, 2]::float8[], 3::float8) AS 
 -- and arrays of other shapes: with lower bounds, with a null bitmap but no NULL
 SELECT wml_gram('[5:6]={1, 2}'::float8[], 3) = wml_gram(ARRAY[1, 2], 3);
 SELECT wml_gram((ARRAY[1, 2, NULL]::float8[])[1:2], 3) = wml_gram(ARRAY[1, 2], 3);
-SELECT wml_gram(array_append(ARRAY[1, 2]::float8[], 7), 3) = wml_gram(ARRAY[1, 2, 7], 3);
+SELECT wml_gram(array_append(ARRAY[1, 2]::float8[], 7::float8), 3) = wml_gram(ARRAY[1, 2, 7], 3);
 
 -- exact: fractions of 1024, so that numeric has the true sums, and 2^10 rows
 CREATE TEMP TABLE exact AS

@@ -56,7 +56,7 @@ SELECT wml_hinge_maml(gram, alpha, 0.5) = wml_hinge_maml(gram, alpha, 0.5, 1) AS
 FROM hinge_task;
 
 -- adaptation: from one task's classifier to another's
-SELECT step, round(loss::numeric, 4) <= lag(round(loss::numeric, 4), 1, 2) OVER (ORDER BY step) AS lower,
+SELECT step, round(loss::numeric, 4) <= lag(round(loss::numeric, 4), 1, 2.0) OVER (ORDER BY step) AS lower,
 	   pg_temp.length(w) <= 1 + 1e-15 AS in_ball, abs(w[1] - target[1]) < 1e-6 AS arrived
 FROM (SELECT step, wml_hinge_adapt(first.w, t.gram, 0.5, step) AS w, target.w AS target,
 			 1 - wml_predict(wml_hinge_adapt(first.w, t.gram, 0.5, step), (SELECT ARRAY[avg(y * x[1]), avg(y * x[2])] FROM hinge_row WHERE task = 3)) AS loss

@@ -10,7 +10,7 @@ use Test::More;
 srand(20);    # the same mutations every time
 
 my $node = PostgreSQL::Test::Cluster->new('hostile');
-$node->init;
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->start;
 my $directory = PostgreSQL::Test::Utils::tempdir();
 

@@ -12,6 +12,8 @@ my $node = PostgreSQL::Test::Cluster->new('alpha_memory');
 $node->init;
 $node->append_conf('postgresql.conf', 'jit = off');
 $node->start;
+plan skip_all => 'no view of memory contexts before PostgreSQL 14'
+  if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
 $node->safe_psql(
 	'postgres', q(
 	CREATE EXTENSION wml;
