@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "adapt.h"
+#include "arena.h"
+#include "compare_prior.h"
 #include "embedding.h"
+#include "objective.h"
 #include "simplex.h"
 
 /* Bases of the rows: as they are, and whitened. */
@@ -36,40 +39,29 @@ typedef struct State
 	void	   *work;			/* of whatever runs at the moment */
 } State;
 
-/*
- * Workspace: the same function measures it (from NULL) and hands it out.
- */
-typedef struct Space
-{
-	char	   *base;
-	size_t		used;
-} Space;
-
-static void *
-take(Space *space, size_t bytes)
-{
-	char	   *result = space->base == NULL ? NULL : space->base + space->used;
-
-	space->used += (bytes + 63) / 64 * 64;
-	return result;
-}
-
-static double *
-take_doubles(Space *space, size_t count)
-{
-	return (double *) take(space, count * sizeof(double));
-}
-
 static size_t
 larger(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
 
+/* Of everything but a prior. */
 static WmlcObjectiveKind
-kind_of(const WmlcComparison *comparison, int learner)
+objective_kind(WmlcLearnerKind kind)
 {
-	return comparison->learners[learner].kind;
+	switch (kind)
+	{
+		case WMLC_LEARN_MAML:
+			return WMLC_MAML;
+		case WMLC_LEARN_FOMAML:
+			return WMLC_FOMAML;
+		case WMLC_LEARN_REPTILE:
+			return WMLC_REPTILE;
+		case WMLC_LEARN_ERM:
+		case WMLC_LEARN_PRIOR:
+			break;
+	}
+	return WMLC_ERM;
 }
 
 /* The largest need of all the functions that run one after the other. */
@@ -84,36 +76,42 @@ shared_workspace(const WmlcComparison *c)
 	bytes = larger(bytes, wmlc_adapt_workspace(c->d));
 	bytes = larger(bytes, 2 * (size_t) (c->d + 1) * (c->d + 1) * sizeof(WmlcDd));
 	for (int i = 0; i < c->learner_count; i++)
-		bytes = larger(bytes, wmlc_objective_workspace(kind_of(c, i), c->d));
+	{
+		if (c->learners[i].kind == WMLC_LEARN_PRIOR)
+			bytes = larger(bytes, wmlc_compare_prior_workspace(c));
+		else
+			bytes = larger(bytes, wmlc_objective_workspace(objective_kind(c->learners[i].kind), c->d));
+	}
 	return bytes;
 }
 
 static size_t
 lay_out(State *state, const WmlcComparison *c, void *base)
 {
-	Space		space = {.base = base};
+	WmlcArena	arena = {base, 0};
 	size_t		p = (size_t) c->d + 1;
 	size_t		embedding = wmlc_embedding_dims(WMLC_SQUARE, c->d);
 	size_t		objective = 0;
 
 	for (int i = 0; i < c->learner_count; i++)
-		objective = larger(objective, wmlc_objective_doubles(kind_of(c, i), c->d));
-	state->pooled = take(&space, wmlc_gram_bytes(c->d));
-	state->basis = take(&space, p * p * sizeof(WmlcDd));
-	state->back = take_doubles(&space, p * p);
-	state->alpha = take_doubles(&space, c->trial_count * c->weighting_count * c->source_count);
+		objective = larger(objective,
+						   wmlc_objective_doubles(objective_kind(c->learners[i].kind), c->d));
+	state->pooled = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
+	state->basis = wmlc_arena_take(&arena, p * p, sizeof(WmlcDd));
+	state->back = wmlc_arena_doubles(&arena, p * p);
+	state->alpha = wmlc_arena_doubles(&arena, c->trial_count * c->weighting_count * c->source_count);
 	for (int i = 0; i < BASES; i++)
 	{
-		state->points[i] = take_doubles(&space, c->source_count * embedding);
-		state->whitener_work[i] = take(&space, wmlc_whitener_workspace(c->d));
+		state->points[i] = wmlc_arena_doubles(&arena, c->source_count * embedding);
+		state->whitener_work[i] = wmlc_arena_take(&arena, wmlc_whitener_workspace(c->d), 1);
 	}
-	state->source_sums = take_doubles(&space, c->source_count * objective);
-	state->sum = take_doubles(&space, objective);
-	state->joint = take_doubles(&space, objective);
-	state->whitened = take(&space, wmlc_gram_bytes(c->d));
-	state->v = take_doubles(&space, p);
-	state->work = take(&space, shared_workspace(c));
-	return space.used;
+	state->source_sums = wmlc_arena_doubles(&arena, c->source_count * objective);
+	state->sum = wmlc_arena_doubles(&arena, objective);
+	state->joint = wmlc_arena_doubles(&arena, objective);
+	state->whitened = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
+	state->v = wmlc_arena_doubles(&arena, p);
+	state->work = wmlc_arena_take(&arena, shared_workspace(c), 1);
+	return arena.used;
 }
 
 size_t
@@ -122,6 +120,28 @@ wmlc_compare_workspace(const WmlcComparison *comparison)
 	State		state;
 
 	return lay_out(&state, comparison, NULL);
+}
+
+/*
+ * How many rows of R to use.  They come in the order of how much the direction
+ * varies beside the earlier ones.  Later ones magnify rounding: a direction of
+ * 2^-32 of a feature's length leaves 40 bits of the sums to what is squared, and
+ * with less than that, moments may look as if no rows had them.
+ */
+static int
+usable_rank(const WmlcWhitener *whitener, const WmlcGram *pooled)
+{
+	for (int i = 0; i < whitener->rank; i++)
+	{
+		for (int k = 0; k < whitener->size; k++)
+		{
+			double		entry = whitener->matrix.hi[(size_t) i * whitener->size + k];
+
+			if (fabs(entry) * sqrt(wmlc_gram_moment(pooled, k, k).hi) > 0x1p32)
+				return i;
+		}
+	}
+	return whitener->rank;
 }
 
 /* Pool the sources and whiten: weights by the sources alone, as wml_alpha does. */
@@ -149,7 +169,7 @@ create_bases(State *state)
 	if (status != WMLC_OK)
 		return status;
 
-	rank = whitener->rank;
+	state->feature_whitener.rank = rank = usable_rank(whitener, state->pooled);
 	for (int i = 0; i <= rank; i++)
 	{
 		for (int k = 0; k <= c->d; k++)
@@ -507,35 +527,47 @@ learn_trial(State *state, Lesson *lesson, size_t trial, int first, int last)
 	return status;
 }
 
-/* Methods first to last - 1 share the learner, on all trials. */
+/* Methods first to last - 1 share an objective, on all trials. */
 static WmlcStatus
-learn(State *state, int first, int last)
+learn_objective(State *state, int first, int last)
 {
 	const WmlcComparison *c = state->comparison;
 	Lesson		lesson = {.learner = &c->learners[c->methods[first].learner]};
-	WmlcStatus	status;
+	WmlcStatus	added;
+	WmlcStatus	status = WMLC_OK;
 
 	lesson.objective = (WmlcObjective) {
-		.kind = lesson.learner->kind,
+		.kind = objective_kind(lesson.learner->kind),
 		.scale = WMLC_SCALE_MEAN,
-		.eta = lesson.learner->kind == WMLC_ERM ? 0.0 : lesson.learner->eta,
+		.eta = lesson.learner->kind == WMLC_LEARN_ERM ? 0.0 : lesson.learner->eta,
 		.steps = 1
 	};
 	lesson.d = lesson.learner->whiten ? state->feature_whitener.rank : c->d;
 	lesson.doubles = wmlc_objective_doubles(lesson.objective.kind, lesson.d);
-	status = add_sources(state, &lesson);
-	for (size_t trial = 0; trial < c->trial_count; trial++)
+	added = add_sources(state, &lesson);
+	for (size_t trial = 0; trial < c->trial_count && status == WMLC_OK; trial++)
 	{
 		size_t		begin = trial * c->method_count + first;
 
-		if (status == WMLC_OK)
-			status = learn_trial(state, &lesson, trial, first, last);
-		else if (status == WMLC_NOT_FINITE)
-			forgive(status, state->coefficients + begin * c->d, (size_t) (last - first) * c->d);
-		else
-			break;
+		status = added == WMLC_OK ? learn_trial(state, &lesson, trial, first, last) : added;
+		status = forgive(status, state->coefficients + begin * c->d,
+						 (size_t) (last - first) * c->d);
 	}
-	return status == WMLC_NOT_FINITE ? WMLC_OK : status;
+	return status;
+}
+
+/* Methods first to last - 1 share the learner. */
+static WmlcStatus
+learn(State *state, int first, int last)
+{
+	const WmlcComparison *c = state->comparison;
+	WmlcStatus	status = WMLC_OK;
+
+	if (c->learners[c->methods[first].learner].kind != WMLC_LEARN_PRIOR)
+		return learn_objective(state, first, last);
+	for (int i = first; i < last && status == WMLC_OK; i++)
+		status = wmlc_compare_prior(c, i, state->coefficients, state->work, state->poll);
+	return status;
 }
 
 /*

@@ -10,13 +10,12 @@
  *
  * Everything comes from grams.  What methods and trials have in common is
  * computed once: the weights per trial and weighting, the sources' objectives per
- * learner.
+ * learner, a prior for all trials with the same sources.
  */
 #ifndef WMLC_COMPARE_H
 #define WMLC_COMPARE_H
 
 #include "gram.h"
-#include "objective.h"
 #include "status.h"
 
 typedef enum WmlcWeightingKind
@@ -34,15 +33,26 @@ typedef struct WmlcWeighting
 	bool		whiten;			/* of a mixture, or the closest source */
 } WmlcWeighting;
 
+typedef enum WmlcLearnerKind
+{
+	WMLC_LEARN_ERM,
+	WMLC_LEARN_MAML,
+	WMLC_LEARN_FOMAML,
+	WMLC_LEARN_REPTILE,
+	WMLC_LEARN_PRIOR			/* a prior; then the target's posterior mean */
+} WmlcLearnerKind;
+
 /*
  * What is fitted to the weighted sources.  With `whiten`, all of it (inner
  * steps, ridge, adaptation) happens in a basis of the features in which their
- * pooled second moment over sources and target is the identity.
+ * pooled second moment over sources and target is the identity.  A prior does
+ * not depend on the basis; it takes all sources alike, whatever the weighting.
  */
 typedef struct WmlcLearner
 {
-	WmlcObjectiveKind kind;
+	WmlcLearnerKind kind;
 	double		eta;			/* of the inner step and of adaptation */
+	double		shrink;			/* of a prior */
 	bool		whiten;
 } WmlcLearner;
 
@@ -58,7 +68,7 @@ typedef struct WmlcMethod
 	 * out, 0 the sources.  Other learners: infinity.
 	 */
 	double		source_rows;
-	int			adapt_steps;	/* gradient steps on the known rows after the fit */
+	int			adapt_steps;	/* gradient steps on the known rows after the fit; prior: 0 */
 } WmlcMethod;
 
 #define WMLC_NO_SOURCE ((size_t) -1)

@@ -11,12 +11,15 @@
  * families of tasks: more weightings, step sizes or rows in between change the
  * error of the method chosen by less than 1 %.
  */
-static const WmlcObjectiveKind default_models[] = {WMLC_ERM, WMLC_MAML};
+static const WmlcLearnerKind default_models[] = {
+	WMLC_LEARN_ERM, WMLC_LEARN_MAML, WMLC_LEARN_PRIOR
+};
 static const WmlcWeightingKind default_weights[] = {
 	WMLC_WEIGH_UNIFORM, WMLC_WEIGH_POOLED, WMLC_WEIGH_CLOSEST, WMLC_WEIGH_MIXTURE
 };
 static const double default_ridges[] = {0.0};
 static const double default_shrinks[] = {0.0, 3.0};
+static const double default_prior_shrinks[] = {2.0};
 static const bool default_whitens[] = {false, true};
 static const double default_source_rows[] = {INFINITY, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1};
 static const int default_adapt_steps[] = {0, 1, 3, 10, 30};
@@ -24,6 +27,12 @@ static const int no_steps[] = {0};
 
 /* Default step size, as a share of 1 / curvature. */
 #define DEFAULT_ETA 0.1
+
+/*
+ * The time of a prior grows with the sixth power of the features, its memory
+ * with the fourth; beyond so many of them it is there only for those who ask.
+ */
+#define MOST_PRIOR_DIMS 30
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define USE_DEFAULT(list, count, array) \
@@ -35,16 +44,19 @@ static const int no_steps[] = {0};
 		} \
 	} while (0)
 
-/* Everything but step sizes and adaptation has one default for all models. */
+/* The defaults that all models have in common. */
 static WmlcGridOptions
 complete(const WmlcGridOptions *given)
 {
 	WmlcGridOptions options = *given;
 
-	USE_DEFAULT(options.models, options.model_count, default_models);
+	if (options.models == NULL)
+	{
+		options.models = default_models;
+		options.model_count = COUNT(default_models) - (options.d > MOST_PRIOR_DIMS);
+	}
 	USE_DEFAULT(options.weights, options.weights_count, default_weights);
 	USE_DEFAULT(options.ridges, options.ridge_count, default_ridges);
-	USE_DEFAULT(options.shrinks, options.shrink_count, default_shrinks);
 	USE_DEFAULT(options.whitens, options.whiten_count, default_whitens);
 	USE_DEFAULT(options.source_rows, options.source_rows_count, default_source_rows);
 	return options;
@@ -52,14 +64,27 @@ complete(const WmlcGridOptions *given)
 
 /* Joint training adapts by letting the target take part, unless told to descend. */
 static void
-steps_of(const WmlcGridOptions *options, WmlcObjectiveKind kind, const int **steps, int *count)
+steps_of(const WmlcGridOptions *options, WmlcLearnerKind kind, const int **steps, int *count)
 {
 	*steps = options->adapt_steps;
 	*count = options->adapt_steps_count;
-	if (kind == WMLC_ERM)
+	if (kind == WMLC_LEARN_ERM)
 		USE_DEFAULT(*steps, *count, no_steps);
 	else
 		USE_DEFAULT(*steps, *count, default_adapt_steps);
+}
+
+/* Of the weights, or of the prior itself. */
+static void
+shrinks_of(const WmlcGridOptions *options, WmlcLearnerKind kind, const double **shrinks,
+		   int *count)
+{
+	*shrinks = options->shrinks;
+	*count = options->shrink_count;
+	if (kind == WMLC_LEARN_PRIOR)
+		USE_DEFAULT(*shrinks, *count, default_prior_shrinks);
+	else
+		USE_DEFAULT(*shrinks, *count, default_shrinks);
 }
 
 static bool
@@ -79,13 +104,15 @@ wmlc_grid_bounds(const WmlcGridOptions *given, double *learners, double *weighti
 {
 	WmlcGridOptions options = complete(given);
 	double		steps = fmax(options.adapt_steps_count, COUNT(default_adapt_steps));
+	double		shrinks = fmax(options.shrink_count, COUNT(default_shrinks));
+	double		objectives;
 
 	/* joint training comes without and with a step size; the baselines come on top */
-	*learners = 1.0 + (double) options.model_count * (1.0 + fmax(options.eta_count, 1.0)) *
+	objectives = 1.0 + (double) options.model_count * (1.0 + fmax(options.eta_count, 1.0)) *
 		options.whiten_count;
-	*weightings = 1.0 + (double) options.weights_count * options.shrink_count *
-		options.whiten_count;
-	*methods = 2.0 + *learners * *weightings * options.ridge_count *
+	*weightings = 1.0 + (double) options.weights_count * shrinks * options.whiten_count;
+	*learners = objectives + shrinks;
+	*methods = 2.0 + shrinks + objectives * *weightings * options.ridge_count *
 		(options.source_rows_count + steps);
 }
 
@@ -95,6 +122,7 @@ add_learner(WmlcGrid *grid, WmlcLearner learner)
 	for (int i = 0; i < grid->learner_count; i++)
 	{
 		if (grid->learners[i].kind == learner.kind && grid->learners[i].eta == learner.eta &&
+			grid->learners[i].shrink == learner.shrink &&
 			grid->learners[i].whiten == learner.whiten)
 			return i;
 	}
@@ -148,7 +176,7 @@ counts_by_size(WmlcWeightingKind kind)
 static void
 add_simplified(WmlcGrid *grid, WmlcLearner learner, WmlcWeighting weighting, WmlcMethod method)
 {
-	bool		basis_matters = learner.kind != WMLC_ERM || method.ridge > 0.0 ||
+	bool		basis_matters = learner.kind != WMLC_LEARN_ERM || method.ridge > 0.0 ||
 		method.adapt_steps > 0;
 
 	if (method.source_rows == 0.0)
@@ -170,7 +198,7 @@ static void
 add_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner learner,
 			 WmlcWeighting weighting)
 {
-	bool		joint = learner.kind == WMLC_ERM;
+	bool		joint = learner.kind == WMLC_LEARN_ERM;
 	const int  *steps;
 	int			step_count;
 
@@ -199,20 +227,41 @@ add_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner learner
 static void
 add_learner_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner learner)
 {
+	const double *shrinks;
+	int			shrink_count;
+
+	shrinks_of(options, learner.kind, &shrinks, &shrink_count);
 	for (int w = 0; w < options->weights_count; w++)
 	{
-		for (int s = 0; s < options->shrink_count; s++)
+		for (int s = 0; s < shrink_count; s++)
 			add_variants(grid, options, learner, (WmlcWeighting) {
 				.kind = options->weights[w],
-				.shrink = options->shrinks[s],
+				.shrink = shrinks[s],
 				.whiten = learner.whiten
 			});
 	}
 }
 
-/* All methods of one model in one basis. */
+/* All priors.  Weights, bases, ridges and steps make no difference to them. */
 static void
-add_model(WmlcGrid *grid, const WmlcGridOptions *options, WmlcObjectiveKind kind, bool whiten)
+add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
+{
+	WmlcWeighting uniform = {.kind = WMLC_WEIGH_UNIFORM};
+	const double *shrinks;
+	int			shrink_count;
+
+	shrinks_of(options, WMLC_LEARN_PRIOR, &shrinks, &shrink_count);
+	for (int s = 0; s < shrink_count; s++)
+	{
+		WmlcLearner learner = {.kind = WMLC_LEARN_PRIOR, .shrink = shrinks[s]};
+
+		add_simplified(grid, learner, uniform, (WmlcMethod) {.source_rows = INFINITY});
+	}
+}
+
+/* All methods of one other model in one basis. */
+static void
+add_model(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearnerKind kind, bool whiten)
 {
 	WmlcLearner learner = {.kind = kind, .whiten = whiten};
 	double		default_eta = whiten ? DEFAULT_ETA : DEFAULT_ETA / options->curvature;
@@ -227,7 +276,7 @@ add_model(WmlcGrid *grid, const WmlcGridOptions *options, WmlcObjectiveKind kind
 		eta_count = 1;
 	}
 	steps_of(options, kind, &steps, &step_count);
-	if (kind == WMLC_ERM)
+	if (kind == WMLC_LEARN_ERM)
 	{
 		add_learner_variants(grid, options, learner);
 		if (!any_positive(steps, step_count))
@@ -244,7 +293,7 @@ void
 wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 {
 	WmlcGridOptions options = complete(given);
-	WmlcLearner joint = {.kind = WMLC_ERM};
+	WmlcLearner joint = {.kind = WMLC_LEARN_ERM};
 	WmlcWeighting uniform = {.kind = WMLC_WEIGH_UNIFORM};
 
 	grid->learner_count = grid->weighting_count = grid->method_count = 0;
@@ -252,7 +301,9 @@ wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 	add_simplified(grid, joint, uniform, (WmlcMethod) {.source_rows = 0.0});
 	for (int m = 0; m < options.model_count; m++)
 	{
-		for (int i = 0; i < options.whiten_count; i++)
+		if (options.models[m] == WMLC_LEARN_PRIOR)
+			add_priors(grid, &options);
+		for (int i = 0; i < options.whiten_count && options.models[m] != WMLC_LEARN_PRIOR; i++)
 			add_model(grid, &options, options.models[m], options.whitens[i]);
 	}
 }

@@ -10,7 +10,7 @@
 /* Lists of options; what is NULL takes the default. */
 typedef struct WmlcGridOptions
 {
-	const WmlcObjectiveKind *models;
+	const WmlcLearnerKind *models;
 	int			model_count;
 	const WmlcWeightingKind *weights;
 	int			weights_count;
@@ -26,6 +26,8 @@ typedef struct WmlcGridOptions
 	int			adapt_steps_count;
 	const double *source_rows;
 	int			source_rows_count;
+
+	int			d;				/* features; of very many there is no prior by default */
 
 	/*
 	 * Default step sizes are a share of 1 / curvature: the largest eigenvalue of

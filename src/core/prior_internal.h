@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "arena.h"
 #include "cholesky.h"
 #include "prior.h"
 
@@ -47,32 +48,6 @@ static inline size_t
 wmlc_packed_size(int n)
 {
 	return (size_t) n * (n + 1) / 2;
-}
-
-/*
- * Workspaces are handed out from one block.  With a NULL base nothing is
- * handed out but the size is counted, so that a size and its use cannot
- * disagree.
- */
-typedef struct WmlcArena
-{
-	char	   *base;
-	size_t		used;
-} WmlcArena;
-
-static inline void *
-wmlc_arena_take(WmlcArena *arena, size_t count, size_t size)
-{
-	void	   *taken = arena->base == NULL ? NULL : arena->base + arena->used;
-
-	arena->used += (count * size + 63) / 64 * 64;
-	return taken;
-}
-
-static inline double *
-wmlc_arena_doubles(WmlcArena *arena, size_t count)
-{
-	return wmlc_arena_take(arena, count, sizeof(double));
 }
 
 /* result = a a', a being n x k by columns; symmetric to the last bit */

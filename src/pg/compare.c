@@ -24,7 +24,6 @@
 #include "pg/error.h"
 #include "pg/gram.h"
 #include "pg/memory.h"
-#include "pg/model.h"
 #include "pg/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_compare);
@@ -125,14 +124,38 @@ get_numbers(FunctionCallInfo fcinfo, int argument, const char *list_name, const 
 	return numbers;
 }
 
-static const WmlcObjectiveKind *
+static const char *const model_names[] = {
+	[WMLC_LEARN_ERM] = "erm",
+	[WMLC_LEARN_MAML] = "maml",
+	[WMLC_LEARN_FOMAML] = "fomaml",
+	[WMLC_LEARN_REPTILE] = "reptile",
+	[WMLC_LEARN_PRIOR] = "prior"
+};
+
+static WmlcLearnerKind
+model_from_text(text *name)
+{
+	char	   *word = text_to_cstring(name);
+
+	for (int i = 0; i < (int) lengthof(model_names); i++)
+	{
+		if (strcmp(word, model_names[i]) == 0)
+			return (WmlcLearnerKind) i;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized model: \"%s\"", word),
+			 errhint("The models are \"erm\", \"maml\", \"fomaml\", \"reptile\" and \"prior\".")));
+}
+
+static const WmlcLearnerKind *
 get_models(FunctionCallInfo fcinfo, int *count)
 {
 	Datum	   *datums = get_list(fcinfo, ARG_MODELS, "models", count);
-	WmlcObjectiveKind *models = (WmlcObjectiveKind *) palloc(Max(*count, 1) * sizeof(WmlcObjectiveKind));
+	WmlcLearnerKind *models = (WmlcLearnerKind *) palloc(Max(*count, 1) * sizeof(WmlcLearnerKind));
 
 	for (int i = 0; i < *count; i++)
-		models[i] = wml_model_from_text(DatumGetTextPP(datums[i]));
+		models[i] = model_from_text(DatumGetTextPP(datums[i]));
 	return datums == NULL ? NULL : models;
 }
 
@@ -374,6 +397,7 @@ create_grid(Contest *contest, WmlcGridOptions *options)
 
 	wml_check(wmlc_largest_stable_eta(contest->pooled, &stable_eta,
 									  wml_allocate(wmlc_adapt_workspace(contest->target->dims), 1)));
+	options->d = contest->target->dims;
 	options->curvature = isinf(stable_eta) ? 1.0 : 2.0 / stable_eta;
 	wmlc_grid_bounds(options, &learners, &weightings, &methods);
 	if (methods > MAX_METHODS)
@@ -483,25 +507,6 @@ hold_contest(FunctionCallInfo fcinfo)
  */
 
 static const char *
-model_name(const WmlcLearner *learner, const WmlcMethod *method)
-{
-	if (method->source_rows == 0.0)
-		return "target";
-	switch (learner->kind)
-	{
-		case WMLC_ERM:
-			return "erm";
-		case WMLC_MAML:
-			return "maml";
-		case WMLC_FOMAML:
-			return "fomaml";
-		case WMLC_REPTILE:
-			return "reptile";
-	}
-	elog(ERROR, "unrecognized model: %d", (int) learner->kind);
-}
-
-static const char *
 weights_name(const WmlcWeighting *weighting)
 {
 	switch (weighting->kind)
@@ -537,13 +542,14 @@ put_method(WmlRows *rows, const Contest *contest, int rank, int number)
 	const WmlcLearner *learner = &contest->grid.learners[method->learner];
 	const WmlcWeighting *weighting = &contest->grid.weightings[method->weighting];
 	const WmlcVerdict *verdict = &contest->verdicts[number];
+	bool		alone = method->source_rows == 0.0;
 	Datum		values[] = {
 		Int32GetDatum(rank),
-		CStringGetTextDatum(model_name(learner, method)),
+		CStringGetTextDatum(alone ? "target" : model_names[learner->kind]),
 		CStringGetTextDatum(weights_name(weighting)),
 		Float8GetDatum(learner->eta),
 		Float8GetDatum(method->ridge),
-		Float8GetDatum(weighting->shrink),
+		Float8GetDatum(learner->kind == WMLC_LEARN_PRIOR ? learner->shrink : weighting->shrink),
 		BoolGetDatum(learner->whiten),
 		Int32GetDatum(method->adapt_steps),
 		Float8GetDatum(method->source_rows),
@@ -554,7 +560,7 @@ put_method(WmlRows *rows, const Contest *contest, int rank, int number)
 	};
 	bool		nulls[lengthof(values)] = {false};
 
-	nulls[2] = method->source_rows == 0.0;
+	nulls[2] = alone;
 	nulls[11] = isnan(verdict->rehearsal);
 	wml_rows_put(rows, values, nulls);
 }
