@@ -6,7 +6,8 @@
  * compete for ten rows.  But a method's error on other tasks tells much about
  * its error on this one, and other tasks there are plenty: in a rehearsal, a
  * source plays the target.  The choice rests on both, in proportion to what they
- * know, and each counts only as far as it goes beyond one standard error.
+ * know, and each counts only as far as it goes beyond one standard error.  Where
+ * the target turns out to be unlike any source, only its own rows count.
  */
 #ifndef WMLC_COMPARE_CHOICE_H
 #define WMLC_COMPARE_CHOICE_H
@@ -20,6 +21,7 @@
 typedef struct WmlcErrors
 {
 	size_t		trials;
+	double		size;			/* rows in all folds; different sources in the rehearsals */
 	const double *errors;		/* trials x methods; infinite where a method failed */
 	const double *shares;		/* of the folds in their sum; rehearsals have none */
 	const double *responses;	/* mean square of each trial's response */

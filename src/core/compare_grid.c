@@ -29,10 +29,10 @@ static const int no_steps[] = {0};
 #define DEFAULT_ETA 0.1
 
 /*
- * The time of a prior grows with the sixth power of the features, its memory
- * with the fourth; beyond so many of them it is there only for those who ask.
+ * The memory of a prior grows with the fourth power of the features, its time
+ * even faster; beyond so many of them it is there only for those who ask.
  */
-#define MOST_PRIOR_DIMS 30
+#define MOST_PRIOR_DIMS 40
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define USE_DEFAULT(list, count, array) \

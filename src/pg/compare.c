@@ -412,6 +412,22 @@ create_grid(Contest *contest, WmlcGridOptions *options)
 	wmlc_grid_build(options, &contest->grid);
 }
 
+/* What takes most of it, if there is one, is a prior of many features. */
+static void *
+allocate_comparison(const WmlcComparison *comparison)
+{
+	Size		bytes = wmlc_compare_workspace(comparison);
+	void	   *work = wml_allocate_if_possible(bytes);
+
+	if (work == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("not enough memory to compare methods with %d features", comparison->d),
+				 errdetail("The comparison takes %.0f MB.", bytes / 1e6),
+				 errhint("Leave model \"prior\" out, or use fewer features or sources.")));
+	return work;
+}
+
 static void
 run(Contest *contest)
 {
@@ -432,7 +448,7 @@ run(Contest *contest)
 	contest->coefficients = (double *) wml_allocate(places, comparison->d * sizeof(double));
 	contest->errors = (double *) wml_allocate(places, sizeof(double));
 	wml_check(wmlc_compare(comparison, contest->coefficients, contest->errors,
-						   wml_allocate(wmlc_compare_workspace(comparison), 1), wml_poll));
+						   allocate_comparison(comparison), wml_poll));
 }
 
 /* Coefficients of a method that learned from the whole target. */
@@ -447,7 +463,7 @@ final_coefficients(const Contest *contest, int method)
 
 /* The errors of consecutive trials, as the choice wants them. */
 static WmlcErrors
-get_errors(const Contest *contest, size_t first, size_t count)
+get_errors(const Contest *contest, size_t first, size_t count, double size)
 {
 	double	   *shares = (double *) wml_allocate(count, sizeof(double));
 	double	   *responses = (double *) wml_allocate(count, sizeof(double));
@@ -462,6 +478,7 @@ get_errors(const Contest *contest, size_t first, size_t count)
 	}
 	return (WmlcErrors) {
 		.trials = count,
+		.size = size,
 		.errors = contest->errors + first * contest->comparison.method_count,
 		.shares = shares,
 		.responses = responses
@@ -472,8 +489,10 @@ static void
 choose(Contest *contest)
 {
 	int			count = contest->comparison.method_count;
-	WmlcErrors	folds = get_errors(contest, 0, contest->fold_count);
-	WmlcErrors	rehearsals = get_errors(contest, contest->fold_count + 1, contest->rehearsal_count);
+	WmlcErrors	folds = get_errors(contest, 0, contest->fold_count,
+								   wmlc_gram_effective_rows(contest->target));
+	WmlcErrors	rehearsals = get_errors(contest, contest->fold_count + 1, contest->rehearsal_count,
+										Min(contest->rehearsal_count, contest->comparison.source_count));
 	bool	   *eligible = (bool *) palloc(count * sizeof(bool));
 
 	for (int i = 0; i < count; i++)

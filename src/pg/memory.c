@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "fmgr.h"
 #include "utils/memutils.h"
 
@@ -19,6 +21,28 @@ wml_allocate(Size count, Size size)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many tasks with too many features")));
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count * size, 1));
+}
+
+/*
+ * The operating system may promise more memory than there is, and end the whole
+ * server when it is used.
+ */
+static bool
+exceeds_machine(Size bytes)
+{
+	long		pages = sysconf(_SC_PHYS_PAGES);
+	long		page_size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page_size > 0 && bytes / page_size >= (Size) pages;
+}
+
+void *
+wml_allocate_if_possible(Size bytes)
+{
+	if (exceeds_machine(bytes) || bytes > MaxAllocHugeSize)
+		return NULL;
+	return MemoryContextAllocExtended(CurrentMemoryContext, Max(bytes, 1),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 }
 
 void *

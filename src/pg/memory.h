@@ -11,6 +11,9 @@
 /* count * size bytes in the current context, at least one. */
 extern void *wml_allocate(Size count, Size size);
 
+/* The same, but NULL where the machine has not so much. */
+extern void *wml_allocate_if_possible(Size bytes);
+
 /* A whole bytea, where doubles can be read from it; its bytes may be hostile. */
 extern void *wml_aligned_bytea(Datum datum);
 

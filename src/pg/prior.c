@@ -123,6 +123,38 @@ method_from_text(text *name)
 			 errhint("The methods are \"ml\" and \"reml\".")));
 }
 
+/*
+ * The workspace of a fit.  A full covariance of d features takes about 8 d^4
+ * bytes, which a few hundred of them make too much for any machine.
+ */
+static void *
+allocate_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options)
+{
+	Size		bytes = wmlc_prior_fit_workspace(tasks->dims, tasks->count, options);
+	void	   *work = wml_allocate_if_possible(bytes);
+
+	if (work == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("not enough memory for a prior of %d features", tasks->dims),
+				 errdetail("Its fit takes %.0f MB.", bytes / 1e6),
+				 options->covariance == WMLC_PRIOR_FULL
+				 ? errhint("Use covariance => 'diagonal', or fewer features.") : 0));
+	return work;
+}
+
+/* A fit that explains everything has learned nothing of noise. */
+static void
+warn_if_saturated(const WmlcPrior *prior)
+{
+	if (prior->saturated)
+		ereport(WARNING,
+				(errmsg("the prior explains the responses of all sources exactly"),
+				 errdetail("It finds no noise in %.0f rows of %.0f tasks with %d features, and takes new rows for exact, too.",
+						   prior->rows, prior->tasks, prior->dims),
+				 errhint("Use fewer features, covariance => 'diagonal', or sources with more rows.")));
+}
+
 static void
 report_iteration(void *arg, int iteration, double objective)
 {
@@ -166,13 +198,13 @@ wml_prior_fit(PG_FUNCTION_ARGS)
 	result = wml_prior_create(tasks.dims);
 	prior = wml_prior_view(result);
 	wml_progress_due(&progress);
-	wml_check(wmlc_prior_fit(&tasks, &options, &prior,
-							 wml_allocate(wmlc_prior_fit_workspace(tasks.dims, tasks.count, &options), 1)));
+	wml_check(wmlc_prior_fit(&tasks, &options, &prior, allocate_fit(&tasks, &options)));
 	if (prior.tasks == 0.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("weights of all tasks are zero"),
 				 errhint("At least one task needs a positive alpha.")));
+	warn_if_saturated(&prior);
 	result->flags = (prior.converged ? WML_PRIOR_CONVERGED : 0) |
 		(prior.singular ? WML_PRIOR_SINGULAR : 0) |
 		(prior.saturated ? WML_PRIOR_SATURATED : 0) |
