@@ -177,6 +177,8 @@ test_shrinking(void)
 	WmlcGram   *role = gram_new(D);
 	void	   *work = malloc(wmlc_rehearse_workspace(D));
 	double		share = 0.0;
+	double		distance,
+				residual;
 
 	fit_alone(task, own, work);
 	CHECK(wmlc_rehearse_role(&ensemble, task, role, work, NULL) == WMLC_OK, "much noise");
@@ -190,9 +192,13 @@ test_shrinking(void)
 				  "features changed");
 	}
 
+	wmlc_mse(task, common, &distance);
+	wmlc_mse(task, own, &residual);
+	distance -= residual;
 	for (ensemble.noise = 300.0; ensemble.noise > 1e-9; ensemble.noise /= 10.0)
 	{
 		double		before = share;
+		double		noise;
 
 		wmlc_rehearse_role(&ensemble, task, role, work, NULL);
 		fit_alone(role, played, work);
@@ -200,6 +206,10 @@ test_shrinking(void)
 		for (int i = 1; i < D; i++)
 			CHECK_NEAR((played[i] - common[i]) / (own[i] - common[i]), share, 1e-7);
 		CHECK(share > before && share < 1.0, "%g after %g", share, before);
+
+		/* of the squared distance remains what sampling error does not explain */
+		wmlc_mse(role, played, &noise);
+		CHECK_NEAR(share * share, 1.0 - D * noise / 10.0 / distance, 1e-9);
 	}
 	free(task);
 
