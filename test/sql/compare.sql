@@ -38,6 +38,66 @@ FROM arranged, LATERAL (SELECT wml_erm(gram, 1) AS coef FROM (SELECT wml_merge(g
 SELECT wml_tune(sources, folds) = wml_tune(sources, folds) AS deterministic,
 	cardinality(wml_tune(sources, folds)) AS coefficients FROM arranged;
 
+-- the prior is among the methods, once, and its error is that of posterior means by hand
+SELECT model, weights, eta, ridge, shrink, whiten, adapt_steps, source_rows FROM judged WHERE model = 'prior';
+SELECT shrink, abs(c.rmse / sqrt(avg(wml_mse(unknown, wml_posterior_coef(wml_prior(sources, shrink => shrink), known)))) - 1) < 1e-9 AS prior_rmse
+FROM arranged, wml_compare(sources, folds, models => '{prior}', shrinks => '{0,2,5}') AS c,
+	LATERAL (SELECT unknown, (SELECT wml_merge(gram) FROM unnest(folds) WITH ORDINALITY AS f (gram, j) WHERE j <> i) AS known
+		FROM unnest(folds) WITH ORDINALITY AS fold (unknown, i)) AS trial
+WHERE model = 'prior' GROUP BY shrink, c.rmse ORDER BY shrink;
+
+-- whatever weights and bases are asked for: a prior takes all sources alike
+SELECT model, weights, whiten, adapt_steps FROM arranged, wml_compare(sources, folds, models => '{prior,prior}', weights => '{mixture,closest}', whitens => '{t}',
+	adapt_steps => '{0,5}', ridges => '{0,1}', shrinks => '{1,1}') ORDER BY model;
+
+-- where it is chosen, wml_tune gives its posterior mean for the whole target
+CREATE FUNCTION pg_temp.noise(a int, b int, c int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+	SELECT sum(('x' || substr(md5(a || ' ' || b || ' ' || c), 1 + 7 * k, 7))::bit(28)::int / 268435456.0 - 0.5) * sqrt(3)
+	FROM generate_series(0, 3) AS k
+$$;
+CREATE TEMP TABLE family AS
+SELECT kind, task, i, x, (CASE kind WHEN 'alike' THEN 2 WHEN 'levels' THEN 2 + 3 * pg_temp.noise(task, 0, 0) ELSE 3 * pg_temp.noise(task, 0, 0) END)
+	+ x[2] * CASE kind WHEN 'strangers' THEN 3 * pg_temp.noise(task, 0, 1) ELSE 1 END
+	- x[3] * CASE kind WHEN 'strangers' THEN 3 * pg_temp.noise(task, 0, 2) ELSE 1 END + 0.7 * pg_temp.noise(task, i, 3) AS y
+FROM unnest(ARRAY['alike', 'levels', 'strangers']) AS kind, generate_series(1, 32) AS task, generate_series(1, 40) AS i,
+	LATERAL (SELECT ARRAY[1, pg_temp.noise(task, i, 4), pg_temp.noise(task, i, 5)] AS x) AS features;
+CREATE TEMP TABLE problem AS
+SELECT kind, target, (SELECT array_agg(g) FROM (SELECT wml_gram(x, y) AS g FROM family AS f WHERE f.kind = k.kind AND f.task <= 24 GROUP BY task) AS s) AS sources,
+	(SELECT array_agg(g) FROM (SELECT wml_gram(x, y) AS g FROM family AS f WHERE f.kind = k.kind AND f.task = target AND i <= 10 GROUP BY i) AS t) AS folds,
+	(SELECT wml_gram(x, y) FROM family AS f WHERE f.kind = k.kind AND f.task = target AND i <= 10) AS known,
+	(SELECT wml_gram(x, y) FROM family AS f WHERE f.kind = k.kind AND f.task = target AND i > 10) AS unknown
+FROM unnest(ARRAY['alike', 'levels', 'strangers']) AS k (kind), generate_series(25, 32) AS target;
+SELECT model, bool_and(abs(a / b - 1) < 1e-9) AS tuned
+FROM problem, LATERAL (SELECT model FROM wml_compare(sources, folds, models => '{prior}') WHERE chosen) AS best,
+	unnest(wml_tune(sources, folds, models => '{prior}'), wml_posterior_coef(wml_prior(sources, shrink => 2), known)) AS pair (a, b)
+WHERE kind = 'levels' AND target < 29 GROUP BY model;
+
+-- what it is for: with ten rows, never much worse than uniform weights, the prior or the target alone, and better where something can be learned
+CREATE TEMP TABLE result AS
+SELECT kind, wml_rmse(unknown, wml_tune(sources, folds)) AS tuned, wml_rmse(unknown, (SELECT wml_erm(s, 1) FROM unnest(sources) AS s)) AS uniform,
+	wml_rmse(unknown, wml_posterior_coef(wml_prior(sources, shrink => 2), known)) AS prior, wml_rmse(unknown, (SELECT wml_erm(f, wml_n(f)) FROM unnest(folds) AS f)) AS alone
+FROM problem;
+SELECT kind, avg(tuned) < 1.02 * least(avg(uniform), avg(prior), avg(alone)) AS as_good_as_the_best, avg(tuned) < 0.9 * avg(uniform) AS much_better_than_uniform,
+	avg(tuned) < 0.95 * avg(alone) AS better_than_alone
+FROM result GROUP BY kind ORDER BY kind;
+
+-- a target unlike its sources: rehearsals would mislead, its own rows decide
+SELECT avg(wml_rmse(unknown, wml_tune(sources, folds))) < 0.3 * avg(wml_rmse(unknown, wml_posterior_coef(wml_prior(sources, shrink => 2), known))) AS told_by_its_rows
+FROM (SELECT (SELECT sources FROM problem AS alike WHERE alike.kind = 'alike' AND alike.target = problem.target) AS sources, folds, known, unknown
+	FROM problem WHERE kind = 'strangers') AS foreign_target;
+
+-- twenty smooth functions of the week, which all but depend on each other
+WITH weekly AS (
+	SELECT task, week, wml_rff(ARRAY[week], 20, 15, 1) AS x, 5 + sin(week / 8.0 + task) + pg_temp.noise(task, week, 0) AS y
+	FROM generate_series(0, 12) AS task, generate_series(0, 51) AS week WHERE task > 0 OR week < 10
+)
+SELECT count(*) > 50 AS answered, bool_and(rmse < 'Infinity') AS finite
+FROM wml_compare(ARRAY(SELECT wml_gram(x, y) FROM weekly WHERE task > 0 GROUP BY task), ARRAY(SELECT wml_gram(x, y) FROM weekly WHERE task = 0 GROUP BY week));
+
+-- very many features: no prior unless asked for
+SELECT count(*) FILTER (WHERE model = 'prior') AS priors FROM (SELECT array_agg(gram) AS grams FROM (
+	SELECT wml_gram(ARRAY(SELECT sin(t * i) FROM generate_series(1, 41) AS i), t) AS gram FROM generate_series(1, 4) AS t GROUP BY t) AS s) AS s, wml_compare(grams, grams);
+
 -- more features than rows in a fold's rest is no obstacle
 SELECT count(*) > 1 AS answered FROM arranged, wml_compare(sources, folds[1:2]);
 
@@ -47,8 +107,13 @@ SELECT wml_compare(sources, NULL) FROM arranged;
 SELECT wml_compare(sources, folds[1:1]) FROM arranged;
 SELECT wml_compare('{}', folds) FROM arranged;
 SELECT wml_compare(sources, folds, models => '{lasso}') FROM arranged;
+SELECT wml_compare(sources, folds, models => '{prior,NULL}') FROM arranged;
+SELECT wml_compare(sources, folds, models => '{prior}', shrinks => '{-2}') FROM arranged;
 SELECT wml_compare(sources, folds, weights => '{heavy}') FROM arranged;
 SELECT wml_compare(sources, folds, etas => '{-1}') FROM arranged;
 SELECT wml_compare(sources, folds, ridges => '{NaN}') FROM arranged;
 SELECT wml_compare(sources, ARRAY[(SELECT wml_gram('{1,2}', 3)), (SELECT wml_gram('{1,3}', 3))]) FROM arranged;
 SELECT wml_tune(sources, folds || (SELECT wml_gram('{1,2,3}', 'NaN'))) FROM arranged;
+SELECT wml_compare(ARRAY[gram, gram], ARRAY[gram, gram], models => '{prior}') FROM (SELECT wml_gram(array_fill(1::float8, ARRAY[800]), 1) AS gram) AS wide;
+\set VERBOSITY default
+SELECT wml_compare(sources, folds, models => '{lasso}') FROM arranged;

@@ -120,3 +120,10 @@ SELECT wml_predict_interval(prior, NULL, '{1,2}', 1) FROM fitted;
 SELECT 'nonsense'::wml_prior;
 SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=-1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
 SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
+SELECT wml_prior(ARRAY[gram, gram]) FROM (SELECT wml_gram(array_fill(1::float8, ARRAY[800]), 1) AS gram) AS wide;
+
+-- responses without noise: the prior is there, with a warning
+\set VERBOSITY default
+SELECT saturated, wml_prior_noise(prior) < 1e-6 AS no_noise
+FROM (SELECT wml_prior(array_agg(gram)) AS prior FROM (SELECT wml_gram(ARRAY[1, i], task + i * task * task) AS gram
+	FROM generate_series(1, 4) AS task, generate_series(1, 5) AS i GROUP BY task) AS exact) AS learned, wml_prior_info(prior);
