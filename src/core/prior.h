@@ -116,8 +116,8 @@ typedef struct WmlcPrior
 
 /*
  * Bytes of workspace of the functions below.  The fit keeps one triangle of
- * doubles per task; beside it a full S takes about 8 d^4 bytes (REML 10 d^4),
- * which is what limits d: 52 MB for 50 features, 0.8 GB for 100.
+ * doubles per task; beside it a full S takes a little more than 6 d^4 bytes (REML
+ * 8 d^4), which is what limits d: 51 MB for 50 features, 0.7 GB for 100.
  */
 extern size_t wmlc_prior_fit_workspace(int dims, size_t count, const WmlcPriorOptions *options);
 extern size_t wmlc_prior_loglik_workspace(int dims, size_t count);

@@ -124,8 +124,8 @@ method_from_text(text *name)
 }
 
 /*
- * The workspace of a fit.  A full covariance of d features takes about 8 d^4
- * bytes, which a few hundred of them make too much for any machine.
+ * The workspace of a fit.  That of a full covariance grows with the fourth power
+ * of the features, of which a few hundred make it too much for any machine.
  */
 static void *
 allocate_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options)

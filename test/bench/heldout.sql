@@ -9,6 +9,12 @@
 
 CREATE TEMP TABLE task AS SELECT task, wml_gram(x, y) AS gram FROM example GROUP BY task;
 
+SELECT NOT bool_or(wml_n(gram) >= :known + 3) AS too_short FROM task \gset
+\if :too_short
+	\echo :name: no task has enough rows
+	\quit
+\endif
+
 CREATE TEMP TABLE chosen AS
 SELECT split, (SELECT task FROM task WHERE wml_n(gram) >= :known + 3 ORDER BY md5(split || ' ' || task) LIMIT 1) AS target
 FROM generate_series(1, :splits) AS split;
