@@ -12,7 +12,7 @@
  * error of the method chosen by less than 1 %.
  */
 static const WmlcLearnerKind default_models[] = {
-	WMLC_LEARN_ERM, WMLC_LEARN_MAML, WMLC_LEARN_PRIOR
+	WMLC_LEARN_ERM, WMLC_LEARN_MAML, WMLC_LEARN_PRIOR	/* which may be left out: the last */
 };
 static const WmlcWeightingKind default_weights[] = {
 	WMLC_WEIGH_UNIFORM, WMLC_WEIGH_POOLED, WMLC_WEIGH_CLOSEST, WMLC_WEIGH_MIXTURE
