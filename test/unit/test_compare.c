@@ -570,8 +570,8 @@ test_definitions(void)
 	{
 		Problem		problem = problem_of(&family, t);
 		const Rows *judges = t == 3 ? &family.rows[3] : &family.rows[SOURCES];
-		int			from = t == 3 ? 0 : part_begin[t];
-		int			to = t == 3 ? judges->count : part_begin[t + 1];
+		int			from = t < 2 ? part_begin[t] : 0;
+		int			to = t < 2 ? part_begin[t + 1] : judges->count;
 
 		for (int i = 0; i < grid.method_count; i++)
 		{
