@@ -102,6 +102,9 @@ KERNEL(_row) (int p, int i, const double *z, double weight, bool weighted, doubl
  * addition is exact and takes two operations where a general two-sum takes
  * six: s = acc + f z, rounded; then s - acc is exact, and f z - (s - acc) is
  * the rest.
+ *
+ * The columns go from the right to the left, so that only the vector at the
+ * diagonal has lanes in vain; the left edge of the matrix moves it in.
  */
 __attribute__((target(TARGET), always_inline))
 static inline void
@@ -109,22 +112,22 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 					 const double *weights, bool weighted, const double *bound,
 					 double *hi, double *lo)
 {
-	double		factor[4][WMLC_KERNEL_ROWS];
-	double		factor_error[4][WMLC_KERNEL_ROWS];
+	double		scaled[4 * WMLC_KERNEL_ROWS];
+	double		scaled_error[4 * WMLC_KERNEL_ROWS];
+	const double *factors = weighted ? scaled : rows + first;
+	int			step = weighted ? 4 : stride;
 
-	for (int k = 0; k < 4; k++)
+	for (int n = 0; weighted && n < 4 * count; n++)
 	{
-		for (int r = 0; r < count; r++)
-		{
-			double		z = first + k < p ? rows[r * stride + first + k] : 0.0;
+		double		weight = weights[n / 4];
+		double		z = rows[n / 4 * stride + first + n % 4];
 
-			factor[k][r] = weighted ? weights[r] * z : z;
-			if (weighted)
-				factor_error[k][r] = __builtin_fma(weights[r], z, -factor[k][r]);
-		}
+		scaled[n] = weight * z;
+		scaled_error[n] = __builtin_fma(weight, z, -scaled[n]);
 	}
-	for (int column = first / LANES * LANES; column < p; column += LANES)
+	for (int end = p; end > first; end -= LANES)
 	{
+		int			column = end < LANES ? 0 : end - LANES;
 		VECTOR		column_bound = LOAD(bound + column);
 		VECTOR		bias[4];
 		VECTOR		sum[4];
@@ -144,12 +147,12 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 #pragma GCC unroll 4
 			for (int k = 0; k < 4; k++)
 			{
-				VECTOR		f = BROADCAST(factor[k][r]);
+				VECTOR		f = BROADCAST(factors[r * step + k]);
 				VECTOR		new_sum = FMADD(f, z, sum[k]);
 				VECTOR		rest = FMSUB(f, z, SUB(new_sum, sum[k]));
 
 				if (weighted)
-					rest = FMADD(BROADCAST(factor_error[k][r]), z, rest);
+					rest = FMADD(BROADCAST(scaled_error[r * 4 + k]), z, rest);
 				error[k] = ADD(error[k], rest);
 				sum[k] = new_sum;
 			}
@@ -168,7 +171,7 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 			__builtin_prefetch(hi + start + 4 * p);
 			__builtin_prefetch(lo + start + 4 * p);
 			if (i < p)
-				KERNEL(_add_between) (i - column, p - column, SUB(sum[k], bias[k]), error[k],
+				KERNEL(_add_between) (i - column, end - column, SUB(sum[k], bias[k]), error[k],
 									  hi + start, lo + start);
 		}
 	}
