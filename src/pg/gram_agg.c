@@ -148,18 +148,18 @@ check_length(const WmlGramState *state, int dims)
  * flat one (from a shard, or one that has seen skipped rows only) is expanded.
  */
 static WmlGramState *
-state_for_update(FunctionCallInfo fcinfo, MemoryContext context, int dims)
+state_for_update(FunctionCallInfo fcinfo, MemoryContext context, int dims, bool buffered)
 {
 	WmlGramState *state;
 	const WmlcGram *flat;
 
 	if (PG_ARGISNULL(0))
-		return wml_gram_state_create(context, dims);
+		return wml_gram_state_create(context, dims, buffered);
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
 	if (state != NULL)
 		return state;
 	flat = PG_GETARG_GRAM(0);
-	state = wml_gram_state_create(context, flat->dims == 0 ? dims : flat->dims);
+	state = wml_gram_state_create(context, flat->dims == 0 ? dims : flat->dims, buffered);
 	wml_check(wmlc_gram_merge(&state->gram, flat));
 	return state;
 }
@@ -209,16 +209,17 @@ accumulate(FunctionCallInfo fcinfo, bool moving)
 	MemoryContext context = wml_aggregate_context(fcinfo);
 	RowArguments row;
 	WmlGramState *state;
-	double		z[WMLC_ROW_SIZE];
 
+	if (!PG_ARGISNULL(0))
+		wml_gram_state_prefetch(PG_GETARG_DATUM(0));
 	if (!get_row(fcinfo, &row))
 		return count_skipped(fcinfo, 1);
-	state = state_for_update(fcinfo, context, row.dims);
+	state = state_for_update(fcinfo, context, row.dims, !moving);
 	check_length(state, row.dims);
 	if (moving)
 		wml_gram_state_watch(state);
-	write_row(&row, z);
-	wml_gram_state_add(state, z, row.weight);
+	write_row(&row, wml_gram_state_next_row());
+	wml_gram_state_add(state, row.weight);
 	PG_RETURN_DATUM(wml_gram_state_datum(state));
 }
 
@@ -276,7 +277,7 @@ wml_gram_combine(PG_FUNCTION_ARGS)
 	other = PG_GETARG_GRAM(1);
 	if (other->dims == 0)
 		return count_skipped(fcinfo, other->skipped);
-	state = state_for_update(fcinfo, context, other->dims);
+	state = state_for_update(fcinfo, context, other->dims, false);
 	wml_gram_state_flush(state);
 	wml_gram_check_same_dims(&state->gram, other);
 	wml_check(wmlc_gram_merge(&state->gram, other));

@@ -14,8 +14,6 @@
 
 #include "pg/gram_state.h"
 
-#define STATE_MAGIC 0x776d6c67	/* "wmlg" */
-
 /*
  * From this many features on, rows wait and enter the sums several at a time:
  * the pass over the sums, which no longer fit the cache when there are many
@@ -27,7 +25,111 @@
 static inline int
 buffer_capacity(int dims)
 {
-	return Min(dims / 2, WMLC_KERNEL_ROWS);
+	return dims < BUFFERED_DIMS ? 0 : Min(dims / 2, WMLC_KERNEL_ROWS);
+}
+
+/* From one row that waits to the next. */
+static inline int
+row_stride(const WmlGramState *state)
+{
+	return state->gram.dims + 1 + WMLC_ROW_PADDING;
+}
+
+static inline double *
+waiting_rows(WmlGramState *state)
+{
+	return state->gram.sums + 2 * wmlc_gram_entries(state->gram.dims);
+}
+
+static inline double *
+waiting_weights(WmlGramState *state)
+{
+	return waiting_rows(state) + state->capacity * row_stride(state);
+}
+
+/*
+ * Rows of buffered states wait for a moment in a queue that all groups share.
+ * With many groups the state of the next row is in no cache, and neither is
+ * the place where the row is to wait.  The queue gives both the time to arrive:
+ * the state is fetched when the row comes, the place when half of the rows in
+ * front of it have gone.
+ */
+#define QUEUE_ROWS 4
+
+typedef struct QueuedRow
+{
+	WmlGramState *state;		/* NULL when it is gone */
+	double		weight;
+	double		z[WMLC_ROW_SIZE];
+} QueuedRow;
+
+static QueuedRow queue[QUEUE_ROWS];
+static unsigned queue_head = 0;
+static unsigned queue_tail = 0;
+
+static inline QueuedRow *
+queued_row(unsigned number)
+{
+	return &queue[number % QUEUE_ROWS];
+}
+
+/* Callback of a context of states that goes, as after an error. */
+static void
+forget_queued_rows(void *context)
+{
+	for (unsigned i = queue_head; i != queue_tail; i++)
+	{
+		QueuedRow  *row = queued_row(i);
+
+		if (row->state != NULL && row->state->header.eoh_context == context)
+			row->state = NULL;
+	}
+}
+
+static void
+flush_waiting_rows(WmlGramState *state)
+{
+	if (state->pending > 0)
+		wmlc_gram_flush(&state->gram, waiting_rows(state), row_stride(state),
+						waiting_weights(state), state->pending);
+	state->pending = 0;
+}
+
+/* The oldest row leaves the queue and waits in its state. */
+static void
+advance_queue(void)
+{
+	QueuedRow  *row = queued_row(queue_head++);
+	WmlGramState *state = row->state;
+	int			stride;
+
+	if (state == NULL)
+		return;
+	if (wmlc_gram_needs_flush(&state->gram, row->z, row->weight))
+		flush_waiting_rows(state);
+	wmlc_gram_count(&state->gram, row->z, row->weight);
+	if (row->weight == 0.0)
+		return;
+	stride = row_stride(state);
+	memcpy(waiting_rows(state) + state->pending * stride, row->z, stride * sizeof(double));
+	waiting_weights(state)[state->pending++] = row->weight;
+	if (state->pending == state->capacity)
+		flush_waiting_rows(state);
+}
+
+static void
+prefetch_place(const QueuedRow *row)
+{
+	WmlGramState *state = row->state;
+	int			stride;
+	const double *place;
+
+	if (state == NULL)
+		return;
+	stride = row_stride(state);
+	place = waiting_rows(state) + state->pending * stride;
+	for (int i = 0; i < stride; i += 8)
+		__builtin_prefetch(place + i, 1);
 }
 
 static const char state_context_name[] = "wml_gram states";
@@ -46,12 +148,6 @@ state_flat_size(ExpandedObjectHeader *header)
 	return wml_gram_size(((WmlGramState *) header)->gram.dims);
 }
 
-static inline bool
-is_watched(const WmlGramState *state)
-{
-	return state->extra != NULL && state->extra->watch != NULL;
-}
-
 static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
@@ -63,8 +159,8 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	flat->version = WML_GRAM_VERSION;
 	flat->flags = 0;
 	memcpy(&flat->body, &state->gram, wmlc_gram_bytes(state->gram.dims));
-	if (is_watched(state))
-		wmlc_gram_settle(&flat->body, state->extra->watch);
+	if (state->watch != NULL)
+		wmlc_gram_settle(&flat->body, state->watch);
 }
 
 /*
@@ -76,6 +172,7 @@ static MemoryContext
 state_context(MemoryContext aggregate_context)
 {
 	MemoryContext child = aggregate_context->firstchild;
+	MemoryContextCallback *callback;
 
 	for (int i = 0; i < 8 && child != NULL; i++, child = child->nextchild)
 	{
@@ -83,22 +180,30 @@ state_context(MemoryContext aggregate_context)
 			return child;
 	}
 #if PG_VERSION_NUM >= 150000
-	return GenerationContextCreate(aggregate_context, state_context_name, ALLOCSET_DEFAULT_SIZES);
+	child = GenerationContextCreate(aggregate_context, state_context_name, ALLOCSET_DEFAULT_SIZES);
 #else
-	return GenerationContextCreate(aggregate_context, state_context_name, 64 * 1024);
+	child = GenerationContextCreate(aggregate_context, state_context_name, 64 * 1024);
 #endif
+	callback = (MemoryContextCallback *) MemoryContextAlloc(child, sizeof(MemoryContextCallback));
+	callback->func = forget_queued_rows;
+	callback->arg = child;
+	MemoryContextRegisterResetCallback(child, callback);
+	return child;
 }
 
 WmlGramState *
-wml_gram_state_create(MemoryContext aggregate_context, int dims)
+wml_gram_state_create(MemoryContext aggregate_context, int dims, bool buffered)
 {
 	MemoryContext context = state_context(aggregate_context);
-	Size		size = offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims);
-	WmlGramState *state = (WmlGramState *) MemoryContextAlloc(context, size);
+	int			capacity = buffered ? buffer_capacity(dims) : 0;
+	Size		row = (dims + 1 + WMLC_ROW_PADDING + 1) * sizeof(double);
+	WmlGramState *state = (WmlGramState *)
+		MemoryContextAlloc(context, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims) + capacity * row);
 
 	EOH_init_header(&state->header, &state_methods, context);
-	state->magic = STATE_MAGIC;
-	state->extra = NULL;
+	state->capacity = capacity;
+	state->pending = 0;
+	state->watch = NULL;
 	wmlc_gram_init(&state->gram, dims);
 	return state;
 }
@@ -108,7 +213,7 @@ state_of_expanded(Datum datum)
 {
 	WmlGramState *state = (WmlGramState *) DatumGetEOHP(datum);
 
-	return state->header.eoh_methods == &state_methods && state->magic == STATE_MAGIC ? state : NULL;
+	return state->header.eoh_methods == &state_methods ? state : NULL;
 }
 
 WmlGramState *
@@ -129,7 +234,7 @@ wml_gram_from_datum(Datum datum)
 		WmlGramState *state = state_of_expanded(datum);
 
 		/* a moving window's sums must be settled, in a flat copy */
-		if (state != NULL && !is_watched(state))
+		if (state != NULL && state->watch == NULL)
 		{
 			wml_gram_state_flush(state);
 			return &state->gram;
@@ -144,97 +249,67 @@ wml_gram_from_datum(Datum datum)
 	return &flat->body;
 }
 
-static WmlGramExtra *
-state_extra(WmlGramState *state)
-{
-	if (state->extra == NULL)
-		state->extra = (WmlGramExtra *) MemoryContextAllocZero(state->header.eoh_context,
-															   sizeof(WmlGramExtra));
-	return state->extra;
-}
-
 void
 wml_gram_state_flush(WmlGramState *state)
 {
-	WmlGramExtra *extra = state->extra;
-
-	if (extra == NULL || extra->pending == 0)
+	if (state->capacity == 0)
 		return;
-	wmlc_gram_flush(&state->gram, extra->rows, state->gram.dims + 1 + WMLC_ROW_PADDING,
-					extra->weights, extra->pending);
-	extra->pending = 0;
+	while (queue_head != queue_tail)
+		advance_queue();
+	flush_waiting_rows(state);
 }
 
-/* Do rows of this state wait? */
-static inline bool
-is_buffered(const WmlGramState *state)
+double *
+wml_gram_state_next_row(void)
 {
-	return state->gram.dims >= BUFFERED_DIMS && !is_watched(state);
-}
-
-/*
- * Bring the place of the next waiting row near while other groups have their
- * turn: with many groups it is in no cache, and writing there would stall.
- */
-static inline void
-prefetch_row(const double *place, int length)
-{
-	for (int i = 0; i < length; i += 8)
-		__builtin_prefetch(place + i, 1);
+	return queued_row(queue_tail)->z;
 }
 
 static void
-add_buffered(WmlGramState *state, const double *z, double weight)
+add_buffered(WmlGramState *state, double weight)
 {
-	WmlGramExtra *extra = state_extra(state);
-	int			stride = state->gram.dims + 1 + WMLC_ROW_PADDING;
+	QueuedRow  *row = queued_row(queue_tail++);
 
-	if (extra->rows == NULL)
-		extra->rows = (double *) MemoryContextAlloc(state->header.eoh_context,
-													buffer_capacity(state->gram.dims) * stride * sizeof(double));
-	if (wmlc_gram_needs_flush(&state->gram, z, weight))
-		wml_gram_state_flush(state);
-	wmlc_gram_count(&state->gram, z, weight);
-	if (weight == 0.0)
-		return;
-	memcpy(extra->rows + extra->pending * stride, z, stride * sizeof(double));
-	extra->weights[extra->pending++] = weight;
-	if (extra->pending == buffer_capacity(state->gram.dims))
-		wml_gram_state_flush(state);
-	prefetch_row(extra->rows + extra->pending * stride, stride);
+	row->state = state;
+	row->weight = weight;
+	if (queue_tail - queue_head == QUEUE_ROWS)
+		advance_queue();
+	if (queue_tail - queue_head > QUEUE_ROWS / 2)
+		prefetch_place(queued_row(queue_head + QUEUE_ROWS / 2 - 1));
 }
 
 void
-wml_gram_state_add(WmlGramState *state, const double *z, double weight)
+wml_gram_state_add(WmlGramState *state, double weight)
 {
-	if (is_buffered(state))
+	const double *z = wml_gram_state_next_row();
+
+	if (state->capacity > 0)
 	{
-		add_buffered(state, z, weight);
+		add_buffered(state, weight);
 		return;
 	}
 	wmlc_gram_count(&state->gram, z, weight);
 	if (weight != 0.0)
 		wmlc_gram_flush(&state->gram, z, 0, &weight, 1);
-	if (is_watched(state))
-		wmlc_gram_watch_row(state->extra->watch, &state->gram, z, weight);
+	if (state->watch != NULL)
+		wmlc_gram_watch_row(state->watch, &state->gram, z, weight);
 }
 
 void
 wml_gram_state_watch(WmlGramState *state)
 {
-	WmlGramExtra *extra = state_extra(state);
-
-	if (extra->watch != NULL)
+	if (state->watch != NULL)
 		return;
 	wml_gram_state_flush(state);
-	extra->watch = (WmlcGramWatch *) MemoryContextAlloc(state->header.eoh_context,
+	state->capacity = 0;
+	state->watch = (WmlcGramWatch *) MemoryContextAlloc(state->header.eoh_context,
 														wmlc_gram_watch_bytes(state->gram.dims));
-	wmlc_gram_watch(extra->watch, &state->gram);
+	wmlc_gram_watch(state->watch, &state->gram);
 }
 
 bool
 wml_gram_state_retract(WmlGramState *state, const double *z, double weight)
 {
 	wml_gram_state_watch(state);
-	return wmlc_gram_retract(&state->gram, z, weight, state->extra->watch);
+	return wmlc_gram_retract(&state->gram, z, weight, state->watch);
 }

@@ -17,28 +17,28 @@
 
 #include "pg/gram.h"
 
-/* Rows that wait, and what a moving window must remember. */
-typedef struct WmlGramExtra
-{
-	int			pending;		/* rows counted but not yet in the sums */
-	double		weights[WMLC_KERNEL_ROWS];
-	double	   *rows;			/* of the pending ones; NULL for few features */
-	WmlcGramWatch *watch;		/* NULL outside moving windows */
-} WmlGramExtra;
-
+/*
+ * What every row touches lies together at the beginning.  Behind the sums there
+ * is room for `capacity` rows that wait, and then for their weights.
+ */
 typedef struct WmlGramState
 {
 	ExpandedObjectHeader header;
-	uint32		magic;
-	WmlGramExtra *extra;		/* NULL unless needed */
+	uint16		capacity;		/* 0: each row enters the sums at once */
+	uint16		pending;		/* rows counted but not yet in the sums */
+	WmlcGramWatch *watch;		/* NULL outside moving windows */
 	WmlcGram	gram;
 } WmlGramState;
 
 /* The state behind a datum that may be changed, or NULL if it is none. */
 extern WmlGramState *wml_gram_state_from_datum(Datum datum);
 
-/* A new state without rows inside an aggregate's memory context. */
-extern WmlGramState *wml_gram_state_create(MemoryContext aggregate_context, int dims);
+/*
+ * A new state without rows inside an aggregate's memory context.  `buffered`
+ * says that it will receive many rows, and take none away.
+ */
+extern WmlGramState *wml_gram_state_create(MemoryContext aggregate_context, int dims,
+										   bool buffered);
 
 static inline Datum
 wml_gram_state_datum(WmlGramState *state)
@@ -46,8 +46,25 @@ wml_gram_state_datum(WmlGramState *state)
 	return EOHPGetRWDatum(&state->header);
 }
 
-/* Add one row of p values with their padding. */
-extern void wml_gram_state_add(WmlGramState *state, const double *z, double weight);
+/*
+ * Begin to fetch what wml_gram_state_add will touch: with many groups it is in
+ * no cache.  The datum may be anything.
+ */
+static inline void
+wml_gram_state_prefetch(Datum datum)
+{
+	const char *state = DatumGetPointer(datum);
+
+	for (int i = 0; i < (int) sizeof(WmlGramState); i += 64)
+		__builtin_prefetch(state + i, 1);
+}
+
+/*
+ * Add one row: write its p values with their padding to the place that
+ * next_row tells, and then call add.
+ */
+extern double *wml_gram_state_next_row(void);
+extern void wml_gram_state_add(WmlGramState *state, double weight);
 
 /* Bring the sums up to date with the rows that wait. */
 extern void wml_gram_state_flush(WmlGramState *state);

@@ -106,6 +106,23 @@ SELECT d, count(*) = wml_n(wml_gram(x, y)) AS n,
 	   wml_gram(x, y, w) = wml_gram(x, y, w ORDER BY md5(r::text)) AS weighted,
 	   wml_mean(wml_gram(x, y)) IS NOT NULL AS constant
 FROM wide GROUP BY d ORDER BY d;
+-- the rows of many groups come in turn, and those of several aggregates
+SELECT count(*), bool_and(whole.gram = parts.gram AND whole.first = parts.gram) AS same
+FROM (SELECT d, r % 3 AS task, wml_gram(x, y) AS gram, wml_gram(x, y, 1) AS first FROM wide GROUP BY d, r % 3) AS whole
+	 JOIN (SELECT d, task, wml_merge(gram) AS gram
+		   FROM (SELECT d, r % 3 AS task, wml_gram(x, y) AS gram FROM wide GROUP BY d, r) AS row
+		   GROUP BY d, task) AS parts USING (d, task);
+-- while others succeed or fail in between
+CREATE FUNCTION pg_temp.disturb(response float8) RETURNS float8 AS $$
+BEGIN
+	PERFORM wml_gram(array_fill(1::float8, ARRAY[d]), i) FROM unnest(ARRAY[30, 40]) AS d, generate_series(1, 3) AS i GROUP BY d;
+	PERFORM wml_gram(array_fill(1::float8, ARRAY[30 + i / 6]), i) FROM generate_series(1, 6) AS i;
+	RETURN NULL;
+EXCEPTION WHEN data_exception THEN
+	RETURN response;
+END
+$$ LANGUAGE plpgsql;
+SELECT d, wml_gram(x, y) = wml_gram(x, pg_temp.disturb(y)) AS same FROM wide GROUP BY d ORDER BY d;
 -- figures against those of a gram of two features
 SELECT d, i, j, (wml_second_moment(whole.gram))[i][j] = (wml_second_moment(part.gram))[1][2] AS same
 FROM (SELECT d, wml_gram(x, y, w) AS gram FROM wide GROUP BY d) AS whole
