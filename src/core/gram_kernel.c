@@ -6,7 +6,7 @@
  * The plain loops are Dot2 of Ogita, Rump and Oishi (SIAM J. Sci. Comput. 26,
  * 2005): the exact errors of products and sums are collected beside the sum.
  * With fused multiply-add the same is done on vectors; see
- * gram_kernel_vector.h.
+ * gram_kernel_vector.h and, for short rows, gram_kernel_short.h.
  */
 #include <stdint.h>
 #include <string.h>
@@ -154,6 +154,8 @@ larger_size_avx512(__m512d a, __m512d b)
 #define MASK_STORE(address, mask, v) _mm512_mask_storeu_pd(address, mask, v)
 #include "gram_kernel_vector.h"
 
+#include "gram_kernel_short.h"
+
 static inline bool
 has_avx2(void)
 {
@@ -237,7 +239,9 @@ wmlc_gram_kernel(int p, int count, const double *rows, int stride,
 	{
 		if (count > 1)
 			block_kernel(p, count, rows, stride, weights, hi, lo);
-		else if (has_avx512() && p >= WIDE_ROW)
+		else if (has_avx512() && p <= SHORT_ROW)
+			kernel_avx512_short(p, rows, weights[0], hi, lo);
+		else if (has_avx512())
 			kernel_avx512_single(p, rows, weights[0], hi, lo);
 		else
 			kernel_avx2_single(p, rows, weights[0], hi, lo);
