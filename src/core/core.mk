@@ -12,7 +12,16 @@ OPENBLAS_SERIAL := $(wildcard /usr/lib/$(MULTIARCH)/openblas-serial)
 ifneq ($(OPENBLAS_SERIAL),)
 CORE_CPPFLAGS += -isystem /usr/include/$(MULTIARCH)/openblas-serial
 CORE_LIBS = -L$(OPENBLAS_SERIAL) -Wl,--disable-new-dtags,-rpath,$(OPENBLAS_SERIAL) -llapacke -lopenblas -lm
+
+# The extension itself rather takes both from their archives.  To resolve the twenty thousand symbols
+# of the shared libraries takes each new backend 10 ms, and with it each parallel worker.
+CORE_ARCHIVES := $(wildcard /usr/lib/$(MULTIARCH)/liblapacke.a $(OPENBLAS_SERIAL)/libopenblas.a)
+LIBGFORTRAN := $(wildcard /usr/lib/$(MULTIARCH)/libgfortran.so.5)
+ifeq ($(words $(CORE_ARCHIVES) $(LIBGFORTRAN)),3)
+EXTENSION_LIBS = -Wl,-Bsymbolic-functions,--exclude-libs,ALL $(CORE_ARCHIVES) $(LIBGFORTRAN) -lm
+endif
 else
 CORE_CPPFLAGS += $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
 CORE_LIBS = $(or $(shell pkg-config --libs lapacke openblas 2>/dev/null),-llapacke -lopenblas) -lm
 endif
+EXTENSION_LIBS ?= $(CORE_LIBS)
