@@ -14,10 +14,9 @@
 void
 wml_append_double(StringInfo out, double value)
 {
-	char		digits[DOUBLE_SHORTEST_DECIMAL_LEN];
-
-	double_to_shortest_decimal_buf(value, digits);
-	appendStringInfoString(out, digits);
+	enlargeStringInfo(out, DOUBLE_SHORTEST_DECIMAL_LEN);
+	out->len += double_to_shortest_decimal_bufn(value, out->data + out->len);
+	out->data[out->len] = '\0';
 }
 
 void
