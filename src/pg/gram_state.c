@@ -130,6 +130,8 @@ prefetch_place(const QueuedRow *row)
 	place = waiting_rows(state) + state->pending * stride;
 	for (int i = 0; i < stride; i += 8)
 		__builtin_prefetch(place + i, 1);
+	__builtin_prefetch(place + stride - 1, 1);
+	__builtin_prefetch(waiting_weights(state) + state->pending, 1);
 }
 
 static const char state_context_name[] = "wml_gram states";
