@@ -48,7 +48,7 @@ endif
 include src/core/core.mk
 PG_CPPFLAGS = $(CORE_CPPFLAGS) -isystem $(shell $(PG_CONFIG) --includedir-server)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror)
-SHLIB_LINK = $(EXTENSION_LIBS)
+SHLIB_LINK = $(CORE_LIBS)
 
 include $(PGXS)
 
