@@ -1,0 +1,107 @@
+-- Sine waves: networks meta-trained on waves of small amplitude, for a target of amplitude 6 of which
+-- 5, 10 or 20 points are known; RMSE over the whole wave before and after 10 adaptation steps.
+--
+--     test/bin/with-postgres psql -X -f test/paper/sine.sql
+--
+-- Variables, with their defaults:
+--     trials (4), iterations (10000), shots (5,10,20)
+--     weights (uniform,mixture,closest,bound)    which of them to train
+--     gamma (rate)    whether gamma(1, 2), the amplitudes' distribution, means shape and rate, or shape and scale
+--     tasks (2000)    sources of a trial; training draws its batches of 100 from them
+-- Sessions that train different weights may run side by side in one database.
+--
+-- Prints a line of CSV as each training ends, shots,weights,trial,before,after,diverged, then the table.  The
+-- networks stay behind in sine_network, which has these columns too and is what sine_figures.sql draws from:
+--     phase, x, y     the target's phase and its known points
+--     model           the network before adaptation
+--     before, after   RMSE over the whole wave
+--     diverged        whether the adaptation diverged and the best network on its way was taken
+--
+-- Sources have 40 points on (-5, 5) and phases uniform on (0, pi), as has the target.  All weightings and
+-- numbers of shots of a trial see the same sources and the same target.  The paper descends the mean square
+-- at a rate of 0.01; wml's loss is half of that, so the rate is 0.02.  Uniform weights do not look at the
+-- target, so one training serves all numbers of shots.
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset footer off
+\if :{?trials} \else \set trials 4 \endif
+\if :{?iterations} \else \set iterations 10000 \endif
+\if :{?shots} \else \set shots 5,10,20 \endif
+\if :{?weights} \else \set weights uniform,mixture,closest,bound \endif
+\if :{?gamma} \else \set gamma rate \endif
+\if :{?tasks} \else \set tasks 2000 \endif
+SET client_min_messages = error;
+
+SELECT pg_advisory_lock(hashtext('sine')) \g /dev/null
+CREATE EXTENSION IF NOT EXISTS wml;
+CREATE TABLE IF NOT EXISTS sine_network (
+	shots int, weights text, trial int, phase float8, x float8[], y float8[], model wml_mlp,
+	before float8, after float8, diverged bool, PRIMARY KEY (shots, weights, trial)
+);
+SELECT pg_advisory_unlock_all() \g /dev/null
+
+-- Random numbers that are the same everywhere: uniform on (0, 1), from a hash of their names.
+CREATE FUNCTION pg_temp.uniform(VARIADIC names text[]) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+	SELECT (('x' || md5(array_to_string(names, ' ')))::bit(52)::bigint + 0.5) / 2::float8 ^ 52
+$$;
+
+-- Error of a network over the whole target.
+CREATE FUNCTION pg_temp.rmse(model wml_mlp, phase float8) RETURNS float8 LANGUAGE sql AS $$
+	SELECT sqrt(avg((wml_predict(model, ARRAY[x]) - 6 * sin(x + phase)) ^ 2))
+	FROM generate_series(-4.99, 4.99, 0.02) AS x
+$$;
+
+CREATE TEMP TABLE source AS
+SELECT trial, task, ARRAY[x] AS x, amplitude * sin(x + phase) AS y
+FROM generate_series(1, :trials) AS trial, generate_series(1, :tasks) AS task,
+	LATERAL (SELECT -ln(pg_temp.uniform('amplitude', trial::text, task::text)) * CASE :'gamma' WHEN 'scale' THEN 2 ELSE 0.5 END,
+		pi() * pg_temp.uniform('phase', trial::text, task::text)) AS wave (amplitude, phase),
+	LATERAL (SELECT 10 * pg_temp.uniform('x', trial::text, task::text, i::text) - 5 FROM generate_series(1, 40) AS i) AS point (x);
+
+-- The points known with 5 shots are known with 10 and 20, too.
+CREATE TEMP TABLE target AS
+SELECT trial, i, phase, ARRAY[x] AS x, 6 * sin(x + phase) AS y
+FROM generate_series(1, :trials) AS trial, generate_series(1, 20) AS i,
+	LATERAL (SELECT pi() * pg_temp.uniform('target phase', trial::text)) AS wave (phase),
+	LATERAL (SELECT 10 * pg_temp.uniform('target x', trial::text, i::text) - 5) AS point (x);
+
+PREPARE train (int, text, int) AS
+WITH known AS (
+	SELECT phase, array_agg(x ORDER BY i) AS x, array_agg(y ORDER BY i) AS y
+	FROM target WHERE trial = $3 AND i <= $1 GROUP BY phase
+), trained AS (
+	SELECT phase, x, y, coalesce(
+		(SELECT model FROM sine_network WHERE $2 = 'uniform' AND weights = $2 AND trial = $3 LIMIT 1),
+		wml_mlp_train(format('SELECT task, x, y FROM source WHERE trial = %s', $3),
+					  format('SELECT x, y FROM target WHERE trial = %s AND i <= %s', $3, $1),
+					  weights => $2, iterations => :iterations, inner_rate => 0.02, seed => $3)) AS model
+	FROM known
+)
+INSERT INTO sine_network
+SELECT $1, $2, $3, phase, x, y, model, pg_temp.rmse(model, phase), pg_temp.rmse(wml_adapt(model, x, y, 0.02, 10), phase),
+	EXISTS (SELECT FROM wml_adapt_path(model, x, y, 0.02, 10) WHERE mse IS NULL)
+FROM trained
+RETURNING shots, weights, trial, round(before::numeric, 4), round(after::numeric, 4), diverged;
+
+DELETE FROM sine_network WHERE weights = ANY (string_to_array(:'weights', ','));
+
+\pset format csv
+\pset tuples_only on
+\echo shots,weights,trial,before,after,diverged
+SELECT format('EXECUTE train (%s, %L, %s)', shots, weights, trial)
+FROM unnest(ARRAY[:shots]) AS shots, unnest(string_to_array(:'weights', ',')) WITH ORDINALITY AS w (weights, place),
+	generate_series(1, :trials) AS trial
+ORDER BY trial, shots, place
+\gexec
+
+\pset format aligned
+\pset tuples_only off
+SELECT shots, weights, round(avg(before)::numeric, 2) AS before, round(stddev(before)::numeric, 2) AS spread,
+	round(avg(after)::numeric, 2) AS after, round(stddev(after)::numeric, 2) AS spread,
+	round(percentile_cont(0.5) WITHIN GROUP (ORDER BY after)::numeric, 2) AS "median after",
+	count(*) FILTER (WHERE diverged) AS diverged,
+	count(*) FILTER (WHERE before < uniform) || ' of ' || count(uniform) AS "better start"
+FROM sine_network
+	LEFT JOIN (SELECT shots, trial, before FROM sine_network WHERE weights = 'uniform') AS u (shots, trial, uniform) USING (shots, trial)
+GROUP BY shots, weights
+ORDER BY shots, array_position('{uniform,mixture,closest,bound}', weights);
