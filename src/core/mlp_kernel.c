@@ -13,8 +13,12 @@
 #include <immintrin.h>
 #endif
 
-/* Rows of C in registers: with PANEL vectors each they must all fit. */
-#define ROWS 4
+/*
+ * Vectors of B held in registers.  A layer of 40 is a whole number of panels
+ * of 5, whatever the vectors' width, and 5 sums hide most of the latency of an
+ * addition even where C has but one row.
+ */
+#define PANEL 5
 
 /* Clang unrolls loops with constant bounds by itself, and worse when told. */
 #ifdef __clang__
@@ -62,7 +66,7 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #define KERNEL(part) kernel_plain##part
 #define TARGET
 #define LANES 2
-#define PANEL 3
+#define ROWS 2
 #ifdef __FP_FAST_FMA
 #define FMA(a, b, c) \
 	((VECTOR) {__builtin_fma((a)[0], (b)[0], (c)[0]), __builtin_fma((a)[1], (b)[1], (c)[1])})
@@ -76,14 +80,14 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #define KERNEL(part) kernel_avx2##part
 #define TARGET __attribute__((target("avx2,fma")))
 #define LANES 4
-#define PANEL 3
+#define ROWS 2
 #define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 #include "mlp_kernel_vector.h"
 
 #define KERNEL(part) kernel_avx512##part
 #define TARGET __attribute__((target("avx512f,fma")))
 #define LANES 8
-#define PANEL 5
+#define ROWS 4
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #include "mlp_kernel_vector.h"
 

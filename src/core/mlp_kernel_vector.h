@@ -6,7 +6,8 @@
  *	  KERNEL(part)	names of the functions
  *	  TARGET		the attributes of a function that uses the set
  *	  LANES			doubles in a vector, a divisor of WMLC_MLP_PAD
- *	  PANEL			vectors of B held in registers, at most 5
+ *	  ROWS			rows of C in registers: with PANEL vectors each, and PANEL more
+ *					for B and one for A, they must all fit
  *	  FMA(a, b, c)	a * b + c
  *
  * A block of C, ROWS rows by up to PANEL vectors, stays in registers while the
@@ -136,14 +137,12 @@ KERNEL(_product) (const WmlcMlpProduct *p)
 			case 3:
 				KERNEL(_panel) (p, column, 3);
 				break;
-#if PANEL > 3
 			case 4:
 				KERNEL(_panel) (p, column, 4);
 				break;
 			case 5:
 				KERNEL(_panel) (p, column, 5);
 				break;
-#endif
 		}
 		vectors -= width;
 		column += width * LANES;
@@ -190,5 +189,5 @@ static const WmlcMlpKernel KERNEL(_table) =
 #undef KERNEL
 #undef TARGET
 #undef LANES
-#undef PANEL
+#undef ROWS
 #undef FMA
