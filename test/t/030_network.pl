@@ -1,0 +1,125 @@
+# A long training can be cancelled, tells how it goes on, leaks nothing, and reads with the caller's rights.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use IPC::Run;
+
+my $node = PostgreSQL::Test::Cluster->new('network');
+$node->init;
+$node->append_conf('postgresql.conf', 'jit = off');
+$node->start;
+$node->safe_psql(
+	'postgres', q(
+	CREATE EXTENSION wml;
+	CREATE TABLE wave AS
+	SELECT task, ARRAY[x] AS x, (1 + task % 5) * sin(x + task % 3) AS y
+	FROM generate_series(1, 100) AS task, generate_series(-4.9, 4.9, 0.25) AS x;
+	CREATE TABLE few AS SELECT ARRAY[x] AS x, 4 * sin(x + 1) AS y FROM unnest('{-4,-2,-0.5,1,2.5,4}'::float8[]) AS x;
+	CREATE ROLE stranger;
+));
+
+sub training
+{
+	my ($options) = @_;
+	return "SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', $options) IS NOT NULL";
+}
+
+# To the end these would take hours: that this test ends is the proof.  Some have long iterations, too.
+my %endless = (
+	'uniform weights' => training(q(iterations => 2000000000, weights => 'uniform')),
+	'a mixture' => training('iterations => 2000000000, shrink => 1, whiten => true'),
+	'the bound' => training(q(iterations => 2000000000, weights => 'bound')),
+	'long iterations' => training('iterations => 2000000000, inner_steps => 1000000'),
+	'wide layers' => training('iterations => 2000000000, hidden => \'{1024,1024,1024}\''));
+
+foreach my $name (sort keys %endless)
+{
+	my ($result, $stdout, $stderr) = $node->psql(
+		'postgres', qq(
+		\\set VERBOSITY sqlstate
+		SET statement_timeout = 300;
+		$endless{$name};
+		SET statement_timeout = 0;
+		SELECT 'the session goes on', count(*) FROM few;
+	), on_error_stop => 0, timeout => $PostgreSQL::Test::Utils::timeout_default);
+	like($stderr, qr/^\S+ ERROR:  57014$/m, "$name: cancelled by a timeout");
+	is($stdout, 'the session goes on|6', "$name: and the session goes on");
+}
+
+
+# start_training(SETTING): an endless training in a session of its own, with what it says
+sub start_training
+{
+	my ($setting) = @_;
+	my $session = { said => '' };
+	$session->{run} = IPC::Run::start(
+		[ 'psql', '--no-psqlrc', '--quiet', '--set=VERBOSITY=verbose', '--dbname', $node->connstr('postgres'),
+		  '--command', "SET application_name = 'training'; SET wml.progress = $setting", '--command', $endless{'uniform weights'} ],
+		'>', \$session->{result}, '2>', \$session->{said}, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	return $session;
+}
+
+# The silent one starts first and would have spoken first.
+my $silent = start_training('off');
+$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'training' AND query ~ 'wml_mlp_train'));
+my $speaking = start_training('on');
+$speaking->{run}->pump until $speaking->{said} =~ /left\n/;
+like($speaking->{said},
+	qr/NOTICE:  00000: iteration [0-9]+ of 2000000000: rmse [0-9.e+-]+, distance \S+, 100 sources in use, about [0-9]+ s left/,
+	'progress is told');
+is($node->safe_psql('postgres', q(SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = 'training')),
+	2, 'both are cancelled by another session');
+$_->{run}->finish foreach $silent, $speaking;
+like($speaking->{said}, qr/ERROR:  57014/, 'the one that tells ends');
+like($silent->{said}, qr/^ERROR:  57014/, 'the one that does not ends without another word');
+
+# Rights are the caller's, whoever owns the function.
+sub state_of
+{
+	my ($query) = @_;
+	my ($result, $stdout, $stderr) = $node->psql('postgres', "\\set VERBOSITY sqlstate\nSET ROLE stranger;\n$query");
+	return $stderr =~ /ERROR:  (\w+)/ ? $1 : $stdout;
+}
+my $short = training('iterations => 2');
+is(state_of($short), '42501', 'without the right to read the sources');
+$node->safe_psql('postgres', 'GRANT SELECT ON wave TO stranger');
+is(state_of($short), '42501', 'nor with that of the sources alone');
+$node->safe_psql('postgres', 'GRANT SELECT ON few TO stranger');
+is(state_of($short), 't', 'with both');
+
+# Many trainings in one backend, also failed ones, leave nothing behind.
+SKIP:
+{
+	skip 'no /proc to read memory from', 4 unless -r '/proc/self/status';
+	my $memory = q(
+		SELECT (SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts)::int || ' ' ||
+			substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+)'));
+	my $train = q(
+		PERFORM wml_predict(wml_adapt(wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', iterations => 2,
+			standardize => true, shrink => 1, whiten => true), '{{1},{2}}', '{1,2}', 0.01, 3), '{1}'));
+	my $fail = q(
+		BEGIN
+			PERFORM wml_mlp_train('SELECT task, x, CASE WHEN task < 100 THEN y ELSE ''NaN'' END FROM wave', 'SELECT x, y FROM few');
+		EXCEPTION WHEN numeric_value_out_of_range THEN
+		END);
+	foreach my $repeated ([ 'trainings', $train ], [ 'failures', $fail ])
+	{
+		my ($name, $statement) = @$repeated;
+		my $repeat = "DO \$\$ BEGIN FOR i IN 1 .. %d LOOP $statement; END LOOP; END \$\$;";
+		my $measured = "$repeat $memory;";
+
+		# the heap finds its final shape only after the first look at it
+		my @lines = split /\n/, $node->safe_psql('postgres', sprintf("$measured $measured $measured", 5, 5, 50));
+		my ($books, $system) = split / /, $lines[1];
+		my ($books_after, $system_after) = split / /, $lines[2];
+		note("$name: $lines[1] kB, then $lines[2] kB");
+		cmp_ok($books_after - $books, '<', 64, "$name: memory contexts stay as they are");
+		cmp_ok($system_after - $system, '<', 1024, "$name: and so does the process");
+	}
+}
+
+$node->stop;
+done_testing();
