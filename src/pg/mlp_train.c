@@ -154,6 +154,7 @@ typedef struct TrainProgress
 	WmlProgress clock;
 	TimestampTz start;
 	int64		iterations;
+	int64		done;
 } TrainProgress;
 
 static void
@@ -162,14 +163,17 @@ report_progress(void *argument, const WmlcMlpRecord *now)
 	TrainProgress *progress = (TrainProgress *) argument;
 	double		elapsed;
 
+	progress->done = now->iteration;
+
 	/* looking at the clock costs less than an iteration, but not nothing */
 	if (now->iteration % 16 != 0 || !wml_progress_due(&progress->clock))
 		return;
 	elapsed = (double) (GetCurrentTimestamp() - progress->start) / USECS_PER_SEC;
 	ereport(NOTICE,
 			(errmsg("iteration " INT64_FORMAT " of " INT64_FORMAT
-					": rmse %.4g, distance %.4g, %d sources in use, about %.0f s left",
-					now->iteration, progress->iterations, sqrt(now->mse), now->distance, now->sources,
+					": rmse %.4g, %s%d sources in use, about %.0f s left",
+					now->iteration, progress->iterations, sqrt(now->mse),
+					isnan(now->distance) ? "" : psprintf("distance %.4g, ", now->distance), now->sources,
 					elapsed / (double) now->iteration * (double) (progress->iterations - now->iteration))));
 }
 
@@ -198,13 +202,14 @@ check_rows(const WmlQueryRows *sources, const WmlQueryRows *target)
 				 errmsg("a network has at most %d inputs", WML_MLP_MAX_INPUTS)));
 }
 
+/* The rows are finite, so it is the training that left the finite numbers. */
 static void
-check_training(WmlcStatus status, int recorded)
+check_training(WmlcStatus status, int64 iterations_done)
 {
-	if (status == WMLC_NOT_FINITE && recorded > 0)
+	if (status == WMLC_NOT_FINITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("training diverged after %d recorded iterations", recorded),
+				 errmsg("training diverged in iteration " INT64_FORMAT, iterations_done + 1),
 				 errhint("Use smaller rates, or standardize => true.")));
 	wml_check(status);
 }
@@ -256,7 +261,7 @@ wml_mlp_train(PG_FUNCTION_ARGS)
 	status = wmlc_mlp_train(&view.net, &options, &sources, &target, view.theta,
 							history, HISTORY_RECORDS, &recorded, report_progress, &progress, wml_poll,
 							wml_allocate(wmlc_mlp_train_workspace(&view.net, &options, &sources, &target), 1));
-	check_training(status, recorded);
+	check_training(status, progress.done);
 	for (int r = 0; r < recorded; r++)
 	{
 		double	   *record = view.history + (Size) r * WML_MLP_RECORD_NUMBERS;

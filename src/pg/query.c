@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
@@ -121,16 +122,20 @@ check_columns(Reader *reader, TupleDesc descriptor)
 
 /*
  * The query, with its columns cast to what we read.  A first look at its plan
- * has told that the columns are there and can be cast.
+ * has told that the columns are there and can be cast.  However a query ends,
+ * be it in a comment, it can do without the semicolons there.
  */
 static char *
 cast_query(const Reader *reader, const char *query)
 {
 	const char *task = reader->task_type != NULL ? "task, " : "";
+	int			length = (int) strlen(query);
 
-	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s FROM (%s\n) AS query (%sx, y%s)",
+	while (length > 0 && (query[length - 1] == ';' || isspace((unsigned char) query[length - 1])))
+		length--;
+	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s FROM (%.*s\n) AS query (%sx, y%s)",
 					task, reader->weight_column > 0 ? ", weight::pg_catalog.float8" : "",
-					query, task, reader->weight_column > 0 ? ", weight" : "");
+					length, query, task, reader->weight_column > 0 ? ", weight" : "");
 }
 
 static void

@@ -18,6 +18,8 @@ FROM network AS a, network AS b, network AS c WHERE (a.seed, a.run) = (1, 1) AND
 
 -- columns of other numeric types are cast
 SELECT wml_mlp_train('SELECT task::text, x::numeric[], y::real FROM wave', 'SELECT x, y FROM few', iterations => 3) IS NOT NULL AS cast_types;
+-- a query may end as one does in psql
+SELECT wml_mlp_train('SELECT task, x, y FROM wave ; ', 'SELECT x, y FROM few -- all;', iterations => 3) IS NOT NULL AS semicolon;
 -- rows with NULL are skipped
 SELECT a::text = b::text AS nulls_skipped
 FROM wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', iterations => 5, hidden => '{4}') AS a,
@@ -57,11 +59,14 @@ SELECT wml_mlp_train('SELECT x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, y, x FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT y FROM few');
 SELECT wml_mlp_train('DELETE FROM wave', 'SELECT x, y FROM few');
+SELECT wml_mlp_train('SELECT 1; SELECT task, x, y FROM wave', 'SELECT x, y FROM few');
+SELECT wml_mlp_train('SELECT (task, 1), x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave WHERE false', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few WHERE false');
 SELECT wml_mlp_train('SELECT task, x || x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave UNION ALL VALUES (1, ARRAY[1, 2], 3)', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, ''NaN''::float8 FROM wave', 'SELECT x, y FROM few');
+SELECT wml_mlp_train('SELECT task, x, 1e200 * y FROM wave', 'SELECT x, y FROM few', iterations => 10);
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', hidden => '{0}');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', objective => 'sgd');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', weights => 'random');

@@ -1,4 +1,5 @@
 # A long training can be cancelled, tells how it goes on, leaks nothing, and reads with the caller's rights.
+# Networks survive every way out of and into a table, and bytes that are no network stay out.
 use strict;
 use warnings;
 
@@ -68,7 +69,7 @@ $node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity 
 my $speaking = start_training('on');
 $speaking->{run}->pump until $speaking->{said} =~ /left\n/;
 like($speaking->{said},
-	qr/NOTICE:  00000: iteration [0-9]+ of 2000000000: rmse [0-9.e+-]+, distance \S+, 100 sources in use, about [0-9]+ s left/,
+	qr/NOTICE:  00000: iteration [0-9]+ of 2000000000: rmse [0-9.e+-]+, (distance [0-9.e+-]+, )?100 sources in use, about [0-9]+ s left/,
 	'progress is told');
 is($node->safe_psql('postgres', q(SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = 'training')),
 	2, 'both are cancelled by another session');
@@ -120,6 +121,69 @@ SKIP:
 		cmp_ok($system_after - $system, '<', 1024, "$name: and so does the process");
 	}
 }
+
+# Every bit is kept, compressed or not, whatever the session's settings.
+my $directory = PostgreSQL::Test::Utils::tempdir();
+$node->safe_psql(
+	'postgres', q(
+	CREATE TABLE network AS
+	SELECT depth, wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', iterations => 20, weights => 'uniform',
+		standardize => depth > 1, hidden => array_fill(7, ARRAY[depth])) AS model
+	FROM generate_series(0, 3) AS depth;
+));
+my $bytes = 'SELECT depth, md5(wml_mlp_send(model)), md5(model::text) FROM network ORDER BY depth';
+my $expected = $node->safe_psql('postgres', $bytes);
+for my $format ('text', 'csv', 'binary')
+{
+	$node->safe_psql(
+		'postgres', qq(
+		COPY network TO '$directory/network.$format' WITH (FORMAT $format);
+		TRUNCATE network;
+		SET extra_float_digits = -15;
+		COPY network FROM '$directory/network.$format' WITH (FORMAT $format);
+	));
+	is($node->safe_psql('postgres', $bytes), $expected, "the same bytes: COPY in $format format");
+}
+
+# The head of the binary form: version, flags, inputs, depth, eight widths, records; then numbers.
+my $head = "PGCOPY\n\xff\r\n\0" . pack('NNn', 0, 0, 1);
+my $tail = pack('n', 0xffff);
+$node->safe_psql('postgres', "COPY (SELECT model FROM network WHERE depth = 2) TO '$directory/good' WITH (FORMAT binary)");
+my $good = slurp_file("$directory/good");
+$good = substr($good, length($head) + 4, length($good) - length($head) - 4 - length($tail));
+$node->safe_psql('postgres', 'CREATE TABLE hostile (model wml_mlp)');
+
+sub load
+{
+	my ($value) = @_;
+	open my $file, '>:raw', "$directory/hostile" or die $!;
+	print $file $head, pack('N', length $value), $value, $tail;
+	close $file;
+	my ($result, $stdout, $stderr) = $node->psql('postgres', "COPY hostile FROM '$directory/hostile' WITH (FORMAT binary)");
+	return $stderr;
+}
+is(load($good), '', 'a network from outside');
+for my $change (
+	[ 0, 'n', 2 ], [ 2, 'n', 2 ], [ 4, 'N', 0 ], [ 4, 'N', 2 ], [ 4, 'N', 0x7fffffff ], [ 8, 'N', -1 ], [ 8, 'N', 3 ],
+	[ 8, 'N', 9 ], [ 12, 'N', 0 ], [ 12, 'N', 1025 ], [ 16, 'N', 8 ], [ 20, 'N', 1 ], [ 44, 'N', -1 ], [ 44, 'N', 1 << 30 ])
+{
+	my ($offset, $format, $number) = @$change;
+	my $value = $good;
+	substr($value, $offset, length pack($format, 0)) = pack($format, $number);
+	like(load($value), qr/unsupported version or size of type wml_mlp/, "no network: $number at byte $offset");
+}
+like(load(substr($good, 0, length($good) - 8)), qr/unsupported version or size/, 'no network: one number too few');
+like(load($good . "\0" x 8), qr/unsupported version or size/, 'no network: one number too many');
+like(load(substr($good, 0, 30)), qr/insufficient data left in message/, 'no network: half a head');
+my $first_number = 48;
+for my $change ([ 0, 'NaN', qr/a shift or scale is out of range/ ], [ 2, 0, qr/a shift or scale is out of range/ ], [ 4, 'Inf', qr/a parameter is not finite/ ])
+{
+	my ($index, $number, $error) = @$change;
+	my $value = $good;
+	substr($value, $first_number + 8 * $index, 8) = pack('d>', $number);
+	like(load($value), $error, "no network: $number as number $index");
+}
+is($node->safe_psql('postgres', 'SELECT count(*) FROM hostile'), 1, 'nothing else got in');
 
 $node->stop;
 done_testing();
