@@ -7,6 +7,8 @@
  * vectors; only the fused multiply-add is spelled out, because the build
  * forbids the compiler to fuse on its own.
  */
+#include <stdint.h>
+
 #include "mlp_kernel.h"
 
 #ifdef __x86_64__
@@ -19,6 +21,20 @@
  * addition even where C has but one row.
  */
 #define PANEL 5
+
+/* Up to this share of numbers that are not 0, skipping the others pays. */
+#define SPARSE 0.75
+
+/* Calls with the width, 1 to PANEL, as a constant. */
+#define WITH_CONSTANT(width, call) \
+	switch (width) \
+	{ \
+		case 1: call(1); break; \
+		case 2: call(2); break; \
+		case 3: call(3); break; \
+		case 4: call(4); break; \
+		case 5: call(5); break; \
+	}
 
 /* Clang unrolls loops with constant bounds by itself, and worse when told. */
 #ifdef __clang__
@@ -67,6 +83,7 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #define TARGET
 #define LANES 2
 #define ROWS 2
+#define SKIP_ZEROS true
 #ifdef __FP_FAST_FMA
 #define FMA(a, b, c) \
 	((VECTOR) {__builtin_fma((a)[0], (b)[0], (c)[0]), __builtin_fma((a)[1], (b)[1], (c)[1])})
@@ -81,6 +98,7 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #define TARGET __attribute__((target("avx2,fma")))
 #define LANES 4
 #define ROWS 2
+#define SKIP_ZEROS true
 #define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 #include "mlp_kernel_vector.h"
 
@@ -88,6 +106,7 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #define TARGET __attribute__((target("avx512f,fma")))
 #define LANES 8
 #define ROWS 4
+#define SKIP_ZEROS false
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #include "mlp_kernel_vector.h"
 

@@ -30,6 +30,10 @@ wmlc_mlp_padded(size_t n)
  * transpose, a column and a constant; B has `depth` rows and C has `rows`.
  * Each element of C is summed in the order of l, by fused multiply-adds where
  * the processor has them, so its bits do not depend on the vectors' width.
+ *
+ * Behind a ReLU half of A is zero, and a kernel may leave those terms out; the
+ * numbers of B are to be finite, or it depends on the kernel what 0 times them
+ * is.
  */
 typedef struct WmlcMlpProduct
 {

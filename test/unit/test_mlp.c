@@ -7,6 +7,8 @@
 
 /* ---- the kernel ---- */
 
+#define LARGEST 136
+
 static void
 naive_product(const WmlcMlpProduct *p, double *c)
 {
@@ -27,13 +29,13 @@ naive_product(const WmlcMlpProduct *p, double *c)
 
 static void
 check_product(const WmlcMlpKernel *kernel, int rows, int columns, int depth, bool transposed,
-			  int start, bool relu, bool masked, uint64_t *seed)
+			  int start, bool relu, bool masked, bool zeros, uint64_t *seed)
 {
-	double		a[64 * 64],
-				b[64 * 64],
-				c[64 * 64],
-				expected[64 * 64],
-				mask[64 * 64];
+	static double a[LARGEST * LARGEST],
+				b[LARGEST * LARGEST],
+				c[LARGEST * LARGEST],
+				expected[LARGEST * LARGEST],
+				mask[LARGEST * LARGEST];
 	WmlcMlpProduct p = {
 		.rows = rows, .columns = columns, .depth = depth,
 		.a = a, .a_row = transposed ? 1 : depth, .a_step = transposed ? rows : 1,
@@ -42,11 +44,14 @@ check_product(const WmlcMlpKernel *kernel, int rows, int columns, int depth, boo
 		.start_stride = start == 1 ? 0 : columns,
 		.relu = relu, .mask = masked ? mask : NULL
 	};
+	int			longest = rows > depth ? rows : depth;
 	int			wrong = 0;
 
-	for (int i = 0; i < 64 * 64; i++)
+	for (int i = 0; i <= longest * (longest > columns ? longest : columns); i++)
 	{
 		a[i] = check_normal(seed);
+		if (zeros && a[i] < 0.0)
+			a[i] = 0.0;
 		b[i] = check_normal(seed);
 		mask[i] = check_normal(seed);
 		c[i] = expected[i] = check_normal(seed);
@@ -72,7 +77,17 @@ test_kernel(const WmlcMlpKernel *kernel)
 		for (int columns = 8; columns <= 56; columns += 8)
 			for (int variant = 0; variant < 12; variant++)
 				check_product(kernel, rows, columns, 1 + (rows * columns + variant) % 13,
-							  variant % 2, variant % 3, variant % 4 == 1, variant > 5, &seed);
+							  variant % 2, variant % 3, variant % 4 == 1, variant > 5, variant % 5 > 2, &seed);
+
+	/* as in training, half of them zeros; and around the pieces a kernel may cut them into */
+	for (int k = 0; k < 6 * 6; k++)
+		for (int columns = 8; columns <= 96; columns += 44 - k % 2 * 12)
+		{
+			static const int size[] = {4, 11, 40, 64, 65, 135};
+
+			check_product(kernel, size[k / 6], columns / 8 * 8, size[k % 6], k % 2, k % 3, k % 4 == 1, k % 5 < 2,
+						  k % 7 > 0, &seed);
+		}
 
 	for (int i = 0; i < 24 * 16; i++)
 		from[i] = check_normal(&seed);
