@@ -112,5 +112,5 @@ SELECT shots, weights, round(avg(before)::numeric, 2) AS before, round(stddev(be
 	count(*) FILTER (WHERE before < uniform) || ' of ' || count(uniform) AS "better start"
 FROM sine_network
 	LEFT JOIN (SELECT shots, trial, before FROM sine_network WHERE weights = 'uniform') AS u (shots, trial, uniform) USING (shots, trial)
-GROUP BY shots, weights
+WHERE weights = ANY (string_to_array(:'weights', ',')) GROUP BY shots, weights
 ORDER BY shots, array_position('{uniform,mixture,closest,bound}', weights);
