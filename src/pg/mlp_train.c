@@ -185,6 +185,12 @@ check_rows(const WmlQueryRows *sources, const WmlQueryRows *target)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("query of the sources returns no rows to learn from"),
 				 errdetail("Rows skipped because of NULL: " INT64_FORMAT ".", sources->skipped)));
+	if (sources->tasks < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("query of the sources returns only one task"),
+				 errdetail("All " INT64_FORMAT " rows have the same value in the first column.", sources->count),
+				 errhint("There must be at least two tasks to learn from, told apart by the first column.")));
 	if (target->count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),

@@ -62,6 +62,7 @@ SELECT wml_mlp_train('DELETE FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT 1; SELECT task, x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT (task, 1), x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave WHERE false', 'SELECT x, y FROM few');
+SELECT wml_mlp_train('SELECT 7, x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few WHERE false');
 SELECT wml_mlp_train('SELECT task, x || x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave UNION ALL VALUES (1, ARRAY[1, 2], 3)', 'SELECT x, y FROM few');
