@@ -1,0 +1,25 @@
+# The nine Gaussian tasks, shaded by their weights under both rules
+set terminal svg size 700,390 fixed noenhanced font 'Arial,13' background 'white'
+set multiplot layout 1,2 margins 0.07,0.99,0.15,0.91 spacing 0.08
+set size ratio -1
+set xrange [-3.3:3.3]
+set yrange [-3.3:3.3]
+set xtics -2,2,2
+set ytics -2,2,2
+unset grid
+set xlabel 'feature a' offset 0,0.5
+set ylabel 'response b' offset 1.5,0
+set palette defined (0 '#ffffff', 1 '#56b4e9')
+set cbrange [0:1]
+unset colorbox
+
+# Circles of one standard deviation; as points they make a smaller file than gnuplot's circles
+radius = 8.1
+do for [rule in 'mixture closest'] {
+	set title rule eq 'mixture' ? 'mixture: the closest mixture of tasks' : 'closest: the closest task alone' offset 0,-0.5
+	plot 'gaussians.csv' using 'a':'b' with points pt 7 ps radius lc rgb '#999999', \
+		'' using 'a':'b':rule with points pt 7 ps (radius - 0.25) lc palette, \
+		'gaussians_target.csv' using 'a':'b' with points pt 7 ps 0.35 lc rgb uniform, \
+		'gaussians.csv' using 'a':'b':(column(rule) >= 0.005 ? sprintf('%.2f', column(rule)) : '0') with labels font ',15'
+}
+unset multiplot
