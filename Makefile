@@ -4,8 +4,10 @@
 #     as for any PGXS extension; PG_CONFIG chooses the PostgreSQL, WERROR=1 makes warnings errors
 # make check, make demo, make bench, make docs-update
 #     in a private, throw-away server; these install the Debian packages they miss (see test/bin)
+# make paper [DATA=folder] [QUICK=1]
+#     likewise: renews docs/paper.md and its figures (see test/paper/run)
 
-PRIVATE_GOALS = check demo bench docs-update
+PRIVATE_GOALS = check demo bench docs-update paper
 ifneq ($(filter $(PRIVATE_GOALS),$(MAKECMDGOALS)),)
 
 # PGXS has a "check" of its own, which only says no; and it may not even be installed yet.
@@ -20,6 +22,10 @@ demo:
 
 bench:
 	@test/bin/with-postgres test/bench/run
+
+paper:
+	@test/bin/provision gnuplot=gnuplot-nox
+	@test/bin/with-postgres test/paper/run
 
 docs-update:
 	@test/bin/with-postgres test/bin/doc-examples --update

@@ -22,6 +22,7 @@ SELECT s.task, s.gram <-> t.gram AS distance,
 	wml_alpha(s.gram, t.gram, 'closest') OVER () AS closest
 FROM task AS s, task AS t WHERE s.task <> 'target' AND t.task = 'target';
 
+\pset title 'Distances and weights of the nine sources:'
 SELECT format('(%s, %s)', a, b) AS "centre of the source", round(distance::numeric, 2) AS "distance from the target",
 	round(mixture::numeric, 3) AS "weight: mixture", round(closest::numeric, 3) AS "weight: closest"
 FROM weighted JOIN centre USING (task) ORDER BY distance

@@ -39,7 +39,9 @@ JOIN (SELECT trial, wml_erm(known, 1) AS alone, wml_erm(truth, 1) AS truth FROM 
 LATERAL (VALUES ('truth', truth), ('target', alone), ('erm', erm), ('maml', maml), ('alpha erm', alpha_erm),
 	('alpha maml', alpha_maml)) AS m (method, coef);
 
-SELECT label AS "learn from", pg_temp.mean_and_spread(array_agg(start)) AS "RMSE, start",
+\set title 'RMSE against the true line, mean and standard deviation over ' :trials ' trials:'
+\pset title :title
+SELECT label AS "learn from", pg_temp.mean_and_spread(array_agg(start)) AS start,
 	pg_temp.mean_and_spread(array_agg(adapted)) AS "after 10 steps"
 FROM (VALUES (1, 'target', 'the target alone'), (2, 'erm', 'all tasks alike: joint training'), (3, 'maml', 'all tasks alike: MAML'),
 	(4, 'alpha erm', 'weights: α-ERM'), (5, 'alpha maml', 'weights: α-MAML')) AS list (rank, method, label)

@@ -54,6 +54,7 @@ SELECT target, shots, 'mean', sqrt(avg((y - mean) ^ 2) FILTER (WHERE NOT is_know
 FROM (SELECT *, avg(y) FILTER (WHERE is_known) OVER (PARTITION BY target, shots) AS mean FROM target_week) AS w
 GROUP BY target, shots;
 
+\pset title 'RMSE in units a week, mean and standard deviation over the 20 targets:'
 SELECT label AS "learn from", printed AS paper,
 	pg_temp.mean_and_spread(array_agg(rmse) FILTER (WHERE shots = 5)) AS "5 weeks known",
 	pg_temp.mean_and_spread(array_agg(rmse) FILTER (WHERE shots = 10)) AS "10 weeks known"

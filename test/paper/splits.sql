@@ -65,6 +65,8 @@ JOIN error USING (method)
 JOIN (SELECT split, rmse FROM error WHERE method = 'erm uniform') AS joint USING (split)
 GROUP BY rank, method, label, printed;
 
+\set title 'RMSE on the rows that were not known, over ' :splits ' random splits:'
+\pset title :title
 SELECT label AS "learn from", printed AS paper, round(100 * below) || ' %' AS "splits below the paper",
 	round(quantile[1]::numeric, :digits) AS "5 %", round(quantile[2]::numeric, :digits) AS median,
 	round(quantile[3]::numeric, :digits) AS "95 %", round(adapted::numeric, :digits) AS "median, adapted",

@@ -1,6 +1,6 @@
 # The first target of the sales data, and the models to start from
 set terminal svg size 700,360 fixed noenhanced font 'Arial,13' background 'white'
-set multiplot layout 1,2 margins 0.07,0.99,0.16,0.84 spacing 0.07
+set multiplot layout 1,2 margins 0.08,0.99,0.16,0.84 spacing 0.07
 set xrange [-1:52]
 set yrange [0:20]
 set xlabel 'week' offset 0,0.5
@@ -12,10 +12,11 @@ set label '— closest' at screen 0.64,0.96 textcolor rgb closest
 set label '— prior' at screen 0.78,0.96 textcolor rgb bound
 do for [shots = 5:10:5] {
 	set title 'the first '.shots.' weeks known' offset 0,-0.5
-	set ylabel shots == 5 ? 'units sold in a week' : '' offset 1.5,0
+	set ylabel shots == 5 ? 'units sold in a week' : '' offset 1,0
 	plot 'sales_weeks.csv' using 'week':'y' with points pt 6 ps 0.5 lc rgb '#999999', \
 		'' using ($1 < shots ? $1 : NaN):'y' with points pt 7 ps 0.6 lc rgb truth, \
 		for [line in 'uniform mixture closest prior'] 'sales_predictions.csv' using ($1 == shots ? $2 : NaN):line \
 			with lines lw 2 lc rgb line eq 'prior' ? bound : value(line)
+	unset label
 }
 unset multiplot
