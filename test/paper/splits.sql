@@ -4,7 +4,7 @@
 --     source (task, gram)      the tasks to learn from
 --     target_row (id, x, y)    all rows of the target
 --     paper (method, printed)  what the paper prints
--- and the variables name, known (rows of the target), eta (size of gradient steps), splits.
+-- and the variables name, known (rows of the target), eta (size of gradient steps), digits, splits.
 CREATE TEMP TABLE shuffled AS
 SELECT split, x, y, row_number() OVER (PARTITION BY split ORDER BY md5(split || ' ' || id)) AS place
 FROM target_row, generate_series(1, :splits) AS split;
@@ -19,7 +19,7 @@ SELECT split, choice, task, gram,
 	wml_alpha(gram, known, weights, 'square', shrink, whiten) OVER (PARTITION BY split, choice) AS alpha
 FROM source, target, choice;
 
--- the models; wml_tune leaves out each known row in turn, so each is a fold
+-- The models; wml_tune leaves out each known row in turn, so each is a fold
 CREATE TEMP TABLE model AS
 SELECT split, 'erm ' || choice AS method, wml_erm(gram, alpha) AS coef FROM weighted GROUP BY split, choice
 UNION ALL
@@ -37,7 +37,7 @@ FROM (SELECT array_agg(gram ORDER BY task) AS sources FROM source) AS s,
 	 FROM (SELECT split, place, wml_gram(x, y) AS gram FROM shuffled WHERE place <= :known GROUP BY split, place) AS fold
 	 GROUP BY split) AS f;
 
--- the errors on the rows that were not known, as the model starts and after ten gradient steps on the known ones
+-- The errors on the rows that were not known, as the models start and after ten gradient steps on the known ones
 CREATE TEMP TABLE error AS
 SELECT split, method, wml_rmse(unknown, coef) AS rmse,
 	CASE WHEN method ~ '^(erm|maml)' THEN wml_rmse(unknown, wml_adapt(coef, known, :eta, 10)) END AS adapted
