@@ -22,9 +22,7 @@
 -- numbers of shots of a trial see the same sources and the same target.  The paper descends the mean square
 -- at a rate of 0.01; wml's loss is half of that, so the rate is 0.02.  Uniform weights do not look at the
 -- target, so one training serves all numbers of shots.
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset footer off
+\ir common.sql
 \if :{?trials} \else \set trials 4 \endif
 \if :{?iterations} \else \set iterations 10000 \endif
 \if :{?shots} \else \set shots 5,10,20 \endif
@@ -35,17 +33,11 @@
 SET client_min_messages = error;
 
 SELECT pg_advisory_lock(hashtext('sine')) \g /dev/null
-CREATE EXTENSION IF NOT EXISTS wml;
 CREATE TABLE IF NOT EXISTS sine_network (
 	shots int, weights text, trial int, phase float8, x float8[], y float8[], model wml_mlp,
 	before float8, after float8, diverged bool, PRIMARY KEY (shots, weights, trial)
 );
 SELECT pg_advisory_unlock_all() \g /dev/null
-
--- Random numbers that are the same everywhere: uniform on (0, 1), from a hash of their names.
-CREATE FUNCTION pg_temp.uniform(VARIADIC names text[]) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
-	SELECT (('x' || md5(array_to_string(names, ' ')))::bit(52)::bigint + 0.5) / 2::float8 ^ 52
-$$;
 
 -- Error of a network over the whole target.
 CREATE FUNCTION pg_temp.rmse(model wml_mlp, phase float8) RETURNS float8 LANGUAGE sql AS $$
@@ -94,7 +86,6 @@ RETURNING shots, weights, trial, round(before::numeric, 4), round(after::numeric
 
 DELETE FROM sine_network WHERE weights = ANY (string_to_array(:'weights', ','));
 
-\pset format csv
 \pset tuples_only on
 \echo shots,weights,trial,before,after,diverged
 SELECT format('EXECUTE train (%s, %L, %s)', shots, weights, trial)

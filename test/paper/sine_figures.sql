@@ -11,11 +11,9 @@
 --
 -- Every number of shots and every weighting (uniform, mixture, closest, bound) is there; "bound" is the direct
 -- optimisation of the bound.  Variable: trial (1), the one to draw.
-\set ON_ERROR_STOP on
-\set QUIET on
+\ir common.sql
 \if :{?trial} \else \set trial 1 \endif
 SET client_min_messages = error;
-\pset format csv
 
 \o :out/sine_points.csv
 SELECT DISTINCT shots, round(x[i][1]::numeric, 4) AS x, round(y[i]::numeric, 4) AS y
