@@ -4,7 +4,7 @@
 #     as for any PGXS extension; PG_CONFIG chooses the PostgreSQL, WERROR=1 makes warnings errors
 # make check, make demo, make bench, make docs-update
 #     in a private, throw-away server; these install the Debian packages they miss (see test/bin)
-# make paper [DATA=folder] [QUICK=1]
+# make paper [DATA=folder] [ONLY=experiment] [QUICK=1]
 #     likewise: renews docs/paper.md and its figures (see test/paper/run)
 
 PRIVATE_GOALS = check demo bench docs-update paper
