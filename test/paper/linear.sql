@@ -4,16 +4,16 @@
 \ir common.sql
 \if :{?trials} \else \set trials 200 \endif
 
--- Task 0 is the target, with 5 known rows; y = slope * x + offset + noise
+-- Task 0 is the target, with 5 known rows; y = slope * x + level + noise
 CREATE TEMP TABLE line AS
 SELECT trial, task, CASE task WHEN 0 THEN 5 ELSE 30 END AS n,
 	CASE task WHEN 0 THEN 1.5 ELSE -2.75 + 0.5 * task END AS slope,
-	0.5 * pg_temp.normal('offset', trial::text, task::text) AS "offset",
+	0.5 * pg_temp.normal('level', trial::text, task::text) AS level,
 	pg_temp.uniform('middle', trial::text, task::text) - 0.5 AS middle
 FROM generate_series(1, :trials) AS trial, generate_series(0, 10) AS task;
 
 CREATE TEMP TABLE point AS
-SELECT trial, task, x, slope * x + "offset" + pg_temp.normal('y', trial::text, task::text, i::text) AS y
+SELECT trial, task, x, slope * x + level + pg_temp.normal('y', trial::text, task::text, i::text) AS y
 FROM line, generate_series(1, n) AS i,
 	LATERAL (SELECT middle + 4 * pg_temp.uniform('x', trial::text, task::text, i::text) - 2) AS place (x);
 
@@ -24,7 +24,7 @@ SELECT trial, task, wml_gram(ARRAY[1, x], y) AS gram FROM point WHERE task > 0 G
 CREATE TEMP TABLE target AS
 SELECT trial, known, truth
 FROM (SELECT trial, wml_gram(ARRAY[1, x], y) AS known FROM point WHERE task = 0 GROUP BY trial) AS k
-JOIN (SELECT trial, wml_gram(ARRAY[1, x], slope * x + "offset") AS truth
+JOIN (SELECT trial, wml_gram(ARRAY[1, x], slope * x + level) AS truth
 	  FROM line, generate_series(-2, 2, 0.05) AS x WHERE task = 0 GROUP BY trial) AS t USING (trial);
 
 CREATE TEMP TABLE weighted AS
