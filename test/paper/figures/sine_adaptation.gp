@@ -2,7 +2,7 @@
 set terminal svg size 700,360 fixed noenhanced font 'Arial,13' background 'white'
 set multiplot layout 1,2 margins 0.08,0.99,0.16,0.84 spacing 0.07
 set xrange [-0.3:10.3]
-set yrange [0:*]
+set yrange [0:6]
 set xlabel 'gradient steps on the known points' offset 0,0.5
 set label '— uniform' at screen 0.09,0.96 textcolor rgb uniform
 set label '— mixture' at screen 0.24,0.96 textcolor rgb mixture
