@@ -4,7 +4,7 @@
 --     test/bin/with-postgres psql -X -f test/paper/sine.sql
 --
 -- Variables, with their defaults:
---     trials (4), iterations (10000), shots (5,10,20)
+--     trials (6), iterations (10000), shots (5,10,20)
 --     weights (uniform,mixture,closest,bound)    which of them to train
 --     gamma (rate)    whether gamma(1, 2), the amplitudes' distribution, means shape and rate, or shape and scale
 --     tasks (2000)    sources of a trial; training draws its batches of 100 from them
@@ -23,7 +23,7 @@
 -- at a rate of 0.01; wml's loss is half of that, so the rate is 0.02.  Uniform weights do not look at the
 -- target, so one training serves all numbers of shots.
 \ir common.sql
-\if :{?trials} \else \set trials 4 \endif
+\if :{?trials} \else \set trials 6 \endif
 \if :{?iterations} \else \set iterations 10000 \endif
 \if :{?shots} \else \set shots 5,10,20 \endif
 \if :{?weights} \else \set weights uniform,mixture,closest,bound \endif
