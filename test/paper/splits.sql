@@ -28,8 +28,9 @@ WHERE choice IN ('uniform', 'mixture') GROUP BY split, choice
 UNION ALL
 SELECT split, 'target', wml_erm(known, 1) FROM target GROUP BY split
 UNION ALL
-SELECT split, 'prior', wml_posterior_coef(prior, known)
-FROM target, (SELECT wml_prior(array_agg(gram ORDER BY task), shrink => 2) AS prior FROM source) AS learned
+SELECT split, method, wml_posterior_coef(prior, known)
+FROM target, (SELECT method, wml_prior(array_agg(gram ORDER BY task), shrink => shrink) AS prior
+			  FROM source, (VALUES ('prior', 0), ('prior shrink', 2)) AS p (method, shrink) GROUP BY method, shrink) AS learned
 UNION ALL
 SELECT split, 'tune', wml_tune(sources, folds)
 FROM (SELECT array_agg(gram ORDER BY task) AS sources FROM source) AS s,
@@ -59,7 +60,8 @@ FROM (VALUES
 	(8, 'erm whiten', 'weights, whiten'),
 	(9, 'erm whiten and shrink', 'weights, whiten and shrink'),
 	(10, 'prior', 'a prior'),
-	(11, 'tune', 'what `wml_tune` chooses')) AS list (rank, method, label)
+	(11, 'prior shrink', 'a prior, shrink'),
+	(12, 'tune', 'what `wml_tune` chooses')) AS list (rank, method, label)
 LEFT JOIN paper USING (method)
 JOIN error USING (method)
 JOIN (SELECT split, rmse FROM error WHERE method = 'erm uniform') AS joint USING (split)

@@ -6,7 +6,7 @@ set rmargin at screen 0.98
 set bmargin at screen 0.14
 set tmargin at screen 0.92
 set xrange [low:high]
-set yrange [10.6:-0.6]
+set yrange [11.6:-0.6]
 set xlabel 'RMSE on the rows that were not known, '.unit offset 0,0.3
 unset grid
 set grid xtics lc rgb '#e4e4e4' lw 1 lt 1
