@@ -253,7 +253,8 @@ wmlc_gram_kernel(int p, int count, const double *rows, int stride,
 
 /*
  * The powers of a row.  None of the terms is negative, so nothing cancels and
- * the errors can be added up plainly.  A long row has four running sums, which
+ * the errors can be added up plainly.  They are not folded into hi, which the
+ * sums that take up the powers do anyway.  A long row has four running sums, which
  * give the processor independent work, combined in a fixed order, so that the
  * bits are the same everywhere.
  */
@@ -269,7 +270,7 @@ product(WmlcDd a, WmlcDd b, bool fused)
 	double		hi = a.hi * b.hi;
 	double		lo = product_error(a.hi, b.hi, hi, fused);
 
-	return wmlc_quick_two_sum(hi, lo + (a.hi * b.lo + a.lo * b.hi));
+	return (WmlcDd) {hi, lo + (a.hi * b.lo + a.lo * b.hi)};
 }
 
 static inline __attribute__((always_inline)) WmlcDd
@@ -277,7 +278,7 @@ positive_sum(WmlcDd a, WmlcDd b)
 {
 	WmlcDd		sum = wmlc_two_sum(a.hi, b.hi);
 
-	return wmlc_quick_two_sum(sum.hi, sum.lo + (a.lo + b.lo));
+	return (WmlcDd) {sum.hi, sum.lo + (a.lo + b.lo)};
 }
 
 /* The rest of the powers from |psi|^2. */
@@ -315,7 +316,7 @@ short_row_powers(const double *z, int dims, bool fused)
 		lo += sum.lo + product_error(z[i], z[i], square, fused);
 		hi = sum.hi;
 	}
-	return powers_of(wmlc_quick_two_sum(hi, lo), z[dims], fused);
+	return powers_of((WmlcDd) {hi, lo}, z[dims], fused);
 }
 
 WmlcRowPowers
