@@ -195,7 +195,8 @@ extern WmlcStatus wmlc_mlp_train(const WmlcMlp *net, const WmlcMlpOptions *optio
  * first step and after each, on `judge`, or on the rows themselves if that is
  * NULL.  A descent that ends with the rows' own error above where it started,
  * or on the way rises above a hundred times that, has diverged: theta is then
- * the best iterate met, *diverged_at that step, and mse after it NaN.
+ * the best iterate met, *diverged_at the step that gave it away, and mse after
+ * that NaN.
  * Otherwise *diverged_at is 0.
  */
 extern size_t wmlc_mlp_adapt_workspace(const WmlcMlp *net);

@@ -344,6 +344,8 @@ wmlc_objective_fit(const WmlcObjectiveSum *sum, double ridge, double *w, int *ra
 	double		alpha = wmlc_dd_value((WmlcDd) {sum->alpha[0], sum->alpha[1]});
 	WmlcStatus	status;
 
+	if (!isfinite(alpha))
+		return WMLC_NOT_FINITE;
 	if (!(alpha > 0.0))
 		return WMLC_NOT_POSITIVE;
 	if (*sum->indefinite == 0.0 && *sum->has_equations == 0.0)

@@ -46,16 +46,6 @@ check_converges(const Adaptation *adaptation)
 			 errhint("The largest stable step size on this gram is %g.", largest)));
 }
 
-static void
-check_finite(const double *w, int count)
-{
-	for (int i = 0; i < count; i++)
-	{
-		if (!isfinite(w[i]))
-			wml_check(WMLC_NOT_FINITE);
-	}
-}
-
 static Adaptation
 get_adaptation(FunctionCallInfo fcinfo)
 {
@@ -68,7 +58,7 @@ get_adaptation(FunctionCallInfo fcinfo)
 	adaptation.steps = wml_check_steps(PG_GETARG_INT32(3));
 	wml_gram_check_solvable(adaptation.gram, "target");
 	wml_gram_check_coefficients(adaptation.gram, count);
-	check_finite(adaptation.start, count);
+	wml_array_check_finite(adaptation.start, count, "coefficients");
 	adaptation.work = palloc(wmlc_adapt_workspace(count));
 	check_converges(&adaptation);
 	return adaptation;
@@ -148,7 +138,7 @@ wml_unstandardize(PG_FUNCTION_ARGS)
 	ArrayType  *result;
 
 	wml_gram_check_coefficients(reference, count);
-	check_finite(w, count);
+	wml_array_check_finite(w, count, "coefficients");
 	wml_gram_check_reference(reference);
 	matrix = (WmlcDd *) palloc((Size) (d + 1) * (d + 1) * sizeof(WmlcDd));
 	wmlc_gram_standardizer(reference, matrix);

@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 
 #include "pg/array.h"
@@ -64,6 +66,19 @@ new_array(int ndim, const int *dims, double **elements)
 	}
 	*elements = (double *) ARR_DATA_PTR(array);
 	return array;
+}
+
+void
+wml_array_check_finite(const double *elements, int64 count, const char *what)
+{
+	for (int64 i = 0; i < count; i++)
+	{
+		if (!isfinite(elements[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("%s must be finite numbers", what),
+					 errdetail("Element " INT64_FORMAT " is %g.", i + 1, elements[i])));
+	}
 }
 
 ArrayType *

@@ -18,6 +18,9 @@ extern double *wml_array_vector(ArrayType *array, const char *what, int *count);
 /* The elements of a two-dimensional float8[][] without NULLs, by rows. */
 extern double *wml_array_matrix(ArrayType *array, const char *what, int *rows, int *columns);
 
+/* An error unless all elements are finite. */
+extern void wml_array_check_finite(const double *elements, int64 count, const char *what);
+
 /* New arrays; the caller fills the elements. */
 extern ArrayType *wml_array_new_vector(int count, double **elements);
 extern ArrayType *wml_array_new_matrix(int rows, int columns, double **elements);

@@ -91,10 +91,9 @@ get_coefficients(ArrayType *array, const Question *question)
 	double		square = 0.0;
 
 	wml_gram_check_coefficients(question->target, count);
+	wml_array_check_finite(w, count, "coefficients");
 	for (int i = 0; i < count; i++)
 		square += w[i] * w[i];
-	if (!isfinite(square))
-		wml_check(WMLC_NOT_FINITE);
 	if (sqrt(square) > question->radius * (1.0 + 1e-9))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

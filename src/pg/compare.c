@@ -118,8 +118,12 @@ get_numbers(FunctionCallInfo fcinfo, int argument, const char *list_name, const 
 	for (int i = 0; i < *count; i++)
 	{
 		numbers[i] = DatumGetFloat8(datums[i]);
-		if (!(may_be_infinite && numbers[i] == INFINITY))
+		if (!may_be_infinite)
 			wml_check_not_negative(numbers[i], name);
+		else if (!(numbers[i] >= 0.0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s must not be negative: %g", name, numbers[i])));
 	}
 	return numbers;
 }
@@ -250,7 +254,7 @@ get_folds(FunctionCallInfo fcinfo, Contest *contest)
 		if (fold == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("folds must not be NULL"),
+					 errmsg("folds must not contain NULL"),
 					 errhint("Leave NULL out: array_agg(gram) FILTER (WHERE gram IS NOT NULL).")));
 		wml_gram_check_solvable(fold, "fold");
 		wml_gram_check_same_dims(fold, i == 0 ? fold : contest->folds[0]);

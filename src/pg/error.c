@@ -34,8 +34,8 @@ wml_check(WmlcStatus status)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("computation met NaN, infinity or an overflow"),
-					 errdetail("The rows behind the grams contain NaN or infinity, or values too large to square."),
-					 errhint("Filter such rows out or rescale the features.")));
+					 errdetail("Some number is not finite, or became too large on the way."),
+					 errhint("Rescale the features, or use smaller weights, steps and other options.")));
 			break;
 		case WMLC_NOT_POSITIVE:
 			ereport(ERROR,

@@ -96,14 +96,7 @@ wml_unit(PG_FUNCTION_ARGS)
 	if (array_contains_nulls(features))
 		PG_RETURN_NULL();
 	x = wml_array_vector(features, "features", &count);
-	for (int i = 0; i < count; i++)
-	{
-		if (!isfinite(x[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("features must be finite numbers"),
-					 errdetail("Feature %d is %g.", i + 1, x[i])));
-	}
+	wml_array_check_finite(x, count, "features");
 	result = wml_array_new_vector(count, &scaled);
 	wmlc_unit(x, count, radius, scaled);
 	PG_RETURN_ARRAYTYPE_P(result);
@@ -293,13 +286,9 @@ wml_hinge_adapt(PG_FUNCTION_ARGS)
 	wml_gram_check_solvable(gram, "target");
 	wml_gram_check_coefficients(gram, count);
 	wml_check_unit_ball(gram, radius, "target");
+	wml_array_check_finite(coefficients, count, "coefficients");
 	result = wml_array_new_vector(count, &w);
-	for (int i = 0; i < count; i++)
-	{
-		if (!isfinite(coefficients[i]))
-			wml_check(WMLC_NOT_FINITE);
-		w[i] = coefficients[i];
-	}
+	memcpy(w, coefficients, count * sizeof(double));
 	wml_check(wmlc_hinge_adapt(w, gram, eta, steps, radius, wml_poll));
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -52,11 +52,7 @@ get_judged(FunctionCallInfo fcinfo, double **w)
 	*w = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "coefficients", &count);
 	wml_gram_check_solvable(gram, "judging");
 	wml_gram_check_coefficients(gram, count);
-	for (int i = 0; i < count; i++)
-	{
-		if (!isfinite((*w)[i]))
-			wml_check(WMLC_NOT_FINITE);
-	}
+	wml_array_check_finite(*w, count, "coefficients");
 	return gram;
 }
 

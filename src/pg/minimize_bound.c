@@ -109,6 +109,16 @@ weights_datum(const WmlSources *sources, const double *alpha)
 											  sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
+static int
+check_starts(int starts)
+{
+	if (starts < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("starts must not be negative: %d", starts)));
+	return starts;
+}
+
 Datum
 wml_minimize_bound(PG_FUNCTION_ARGS)
 {
@@ -138,7 +148,7 @@ wml_minimize_bound(PG_FUNCTION_ARGS)
 	if (variant == WEIGHTED)
 		wml_check(wmlc_minimize_weighted(&problem, alpha, w, &minimum, work, wml_poll));
 	else
-		wml_check(wmlc_minimize_joint(&problem, (int) wml_check_not_negative(PG_GETARG_INT32(ARG_STARTS), "starts"),
+		wml_check(wmlc_minimize_joint(&problem, check_starts(PG_GETARG_INT32(ARG_STARTS)),
 									  wml_check_steps(PG_GETARG_INT32(ARG_STEPS)), alpha, w, &minimum,
 									  work, wml_poll));
 	{

@@ -96,11 +96,8 @@ get_adaptation(FunctionCallInfo fcinfo)
 				 errmsg("rows do not match the network"),
 				 errdetail("There are %d rows of %d inputs and %d responses; the network has %d inputs.",
 						   rows, columns, count, mlp->inputs)));
-	for (int64 k = 0; k < (int64) rows * columns; k++)
-	{
-		if (!isfinite(adaptation.rows.x[k]) || !isfinite(adaptation.rows.y[k / columns]))
-			wml_check(WMLC_NOT_FINITE);
-	}
+	wml_array_check_finite(adaptation.rows.x, (int64) rows * columns, "inputs");
+	wml_array_check_finite(adaptation.rows.y, rows, "responses");
 	adaptation.mlp = (WmlMlp *) memcpy(palloc(VARSIZE(mlp)), mlp, VARSIZE(mlp));
 	adaptation.view = wml_mlp_view(adaptation.mlp);
 	return adaptation;
@@ -118,7 +115,7 @@ descend(const Adaptation *adaptation, double *mse)
 	if (diverged_at > 0)
 		ereport(WARNING,
 				(errmsg("adaptation diverges with a rate of %g", adaptation->rate),
-				 errdetail("The network of step %d is kept, the best one on the way.", diverged_at),
+				 errdetail("This showed at step %d. The best network on the way is kept.", diverged_at),
 				 errhint("Use a smaller rate or fewer steps.")));
 }
 

@@ -135,7 +135,7 @@ get_shape(FunctionCallInfo fcinfo, int inputs)
 	if (ARR_NDIM(hidden) > 1 || depth > WMLC_MLP_MAX_DEPTH || array_contains_nulls(hidden))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("hidden must list the widths of at most %d layers", WMLC_MLP_MAX_DEPTH)));
+				 errmsg("hidden must list the widths of at most %d layers, none of them NULL", WMLC_MLP_MAX_DEPTH)));
 	net.depth = depth;
 	for (int l = 0; l < depth; l++)
 	{

@@ -19,6 +19,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/typcache.h"
 
 #include "pg/progress.h"
@@ -336,6 +337,15 @@ delimit_tasks(Reader *reader)
 		rows->start[rows->tasks] = rows->count;
 }
 
+/* A cursor may also run INSERT, UPDATE or DELETE with RETURNING. */
+static bool
+is_select(SPIPlanPtr plan)
+{
+	CachedPlanSource *source = (CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan));
+
+	return linitial_node(Query, source->query_list)->commandType == CMD_SELECT;
+}
+
 /* Open a cursor that only reads. */
 static Portal
 open_cursor(const char *query, const char *role)
@@ -345,11 +355,11 @@ open_cursor(const char *query, const char *role)
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	if (!SPI_is_cursor_plan(plan))
+	if (!SPI_is_cursor_plan(plan) || !is_select(plan))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("query of the %s must be a single SELECT", role),
-				 errdetail("It returns no rows, or is more than one command.")));
+				 errdetail("It changes data, returns no rows, or is more than one command.")));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	if (portal == NULL)
 		elog(ERROR, "SPI_cursor_open failed: %s", SPI_result_code_string(SPI_result));
