@@ -46,13 +46,14 @@ REGRESS_OPTS = --inputdir=test --load-extension=wml
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
-ifeq ($(wildcard $(PGXS)),)
-$(error No PGXS here: install PostgreSQL's server development files (Debian: postgresql-server-dev-NN) or set PG_CONFIG)
+SERVER_HEADERS := $(shell $(PG_CONFIG) --includedir-server)
+ifeq ($(and $(wildcard $(PGXS)),$(wildcard $(SERVER_HEADERS)/postgres.h)),)
+$(error Nothing to build against here: install PostgreSQL's server development files (Debian: postgresql-server-dev-NN) or set PG_CONFIG)
 endif
 
 # -isystem: PostgreSQL's own headers are not clean under -Wextra.
 include src/core/core.mk
-PG_CPPFLAGS = $(CORE_CPPFLAGS) -isystem $(shell $(PG_CONFIG) --includedir-server)
+PG_CPPFLAGS = $(CORE_CPPFLAGS) -isystem $(SERVER_HEADERS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror)
 SHLIB_LINK = $(CORE_LIBS)
 
