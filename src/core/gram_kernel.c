@@ -113,6 +113,7 @@ larger_size_avx512(__m512d a, __m512d b)
 #define KERNEL(part) kernel_avx2##part
 #define TARGET "avx2,fma"
 #define LANES 4
+#define TILE_VECTORS 2
 #define VECTOR __m256d
 #define LOAD(address) _mm256_loadu_pd(address)
 #define STORE(address, v) _mm256_storeu_pd(address, v)
@@ -135,6 +136,7 @@ larger_size_avx512(__m512d a, __m512d b)
 #define KERNEL(part) kernel_avx512##part
 #define TARGET "avx512f,avx2,fma"
 #define LANES 8
+#define TILE_VECTORS 4
 #define VECTOR __m512d
 #define LOAD(address) _mm512_loadu_pd(address)
 #define STORE(address, v) _mm512_storeu_pd(address, v)

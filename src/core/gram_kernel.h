@@ -20,7 +20,7 @@
 #define WMLC_ROW_PADDING 7
 
 /* How many rows one call can take. */
-#define WMLC_KERNEL_ROWS 32
+#define WMLC_KERNEL_ROWS 64
 
 /* Entries of the upper triangle of a p x p matrix. */
 static inline size_t

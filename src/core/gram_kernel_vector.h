@@ -6,6 +6,7 @@
  *	  KERNEL(part)	names of the functions
  *	  TARGET		the target attribute's argument
  *	  LANES			doubles in a vector
+ *	  TILE_VECTORS	how many vectors of columns a tile has: 2 or 4, by the registers
  *	  VECTOR		the vector type
  *	  LOAD, STORE, BROADCAST, ADD, SUB, MUL, FMADD, FMSUB
  *	  UNLESS_NAN	UNLESS_NAN(t, a, b): a, but b in the lanes where t is NaN
@@ -95,16 +96,78 @@ KERNEL(_row) (int p, int i, const double *z, double weight, bool weighted, doubl
 	}
 }
 
+/* Where the accumulators of row i and the columns from j on start. */
+__attribute__((target(TARGET), always_inline))
+static inline VECTOR
+KERNEL(_bias) (const double *bound, int i, int j)
+{
+	return MUL(BROADCAST(BIAS * bound[i]), LOAD(bound + j));
+}
+
 /*
- * The same from several rows of data, for four rows of the triangle at once so
- * that each piece of z is loaded once for all of them.  Each product is added
- * to an accumulator that starts at a bias so large that the error of the
- * addition is exact and takes two operations where a general two-sum takes
- * six: s = acc + f z, rounded; then s - acc is exact, and f z - (s - acc) is
- * the rest.
- *
- * The columns go from the right to the left, so that only the vector at the
- * diagonal has lanes in vain; the left edge of the matrix moves it in.
+ * The same from several rows of data: a tile of two rows of the triangle and
+ * up to TILE_VECTORS vectors of columns, which share the two factors that have
+ * to be broadcast.  Each product is added to an accumulator that starts at a
+ * bias so large that the error of the addition is exact and takes two
+ * operations where a general two-sum takes six: s = acc + f z, rounded; then
+ * s - acc is exact, and f z - (s - acc) is the rest.
+ */
+__attribute__((target(TARGET), always_inline))
+static inline void
+KERNEL(_tile) (int vectors, int p, int first, int column, int end, int count,
+			   const double *rows, int stride, const double *factors, int step,
+			   const double *factor_errors, const double *bound, double *hi, double *lo)
+{
+	VECTOR		sum[2 * TILE_VECTORS];
+	VECTOR		error[2 * TILE_VECTORS];
+
+#pragma GCC unroll 8
+	for (int k = 0; k < 2 * vectors; k++)
+	{
+		sum[k] = KERNEL(_bias) (bound, first + k / vectors, column + k % vectors * LANES);
+		error[k] = BROADCAST(0.0);
+	}
+	for (int r = 0; r < count; r++)
+	{
+		const double *z = rows + (ptrdiff_t) r * stride + column;
+		const double *factor = factors + (ptrdiff_t) r * step;
+
+#pragma GCC unroll 8
+		for (int k = 0; k < 2 * vectors; k++)
+		{
+			VECTOR		f = BROADCAST(factor[k / vectors]);
+			VECTOR		zk = LOAD(z + k % vectors * LANES);
+			VECTOR		new_sum = FMADD(f, zk, sum[k]);
+			VECTOR		rest = FMSUB(f, zk, SUB(new_sum, sum[k]));
+
+			if (factor_errors != NULL)
+				rest = FMADD(BROADCAST(factor_errors[r * 2 + k / vectors]), zk, rest);
+			error[k] = ADD(error[k], rest);
+			sum[k] = new_sum;
+		}
+	}
+
+	/* Unrolled as well: arrays with constant indexes live in registers. */
+#pragma GCC unroll 8
+	for (int k = 0; k < 2 * vectors; k++)
+	{
+		int			i = first + k / vectors;
+		int			j = column + k % vectors * LANES;
+		ptrdiff_t	start = (ptrdiff_t) wmlc_triangle_index(p, i, i) + j - i;
+
+		/* the rows of the next tile are on their way from memory meanwhile */
+		__builtin_prefetch(hi + start + 2 * p);
+		__builtin_prefetch(lo + start + 2 * p);
+		if (i < p)
+			KERNEL(_add_between) (i - j, end - j, SUB(sum[k], KERNEL(_bias) (bound, i, j)), error[k],
+								  hi + start, lo + start);
+	}
+}
+
+/*
+ * Two rows of the triangle.  The columns go from the right to the left, so that
+ * only the vector at the diagonal has lanes in vain; the left edge of the matrix
+ * moves it in.
  */
 __attribute__((target(TARGET), always_inline))
 static inline void
@@ -112,68 +175,42 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 					 const double *weights, bool weighted, const double *bound,
 					 double *hi, double *lo)
 {
-	double		scaled[4 * WMLC_KERNEL_ROWS];
-	double		scaled_error[4 * WMLC_KERNEL_ROWS];
+	double		scaled[2 * WMLC_KERNEL_ROWS];
+	double		scaled_error[2 * WMLC_KERNEL_ROWS];
 	const double *factors = weighted ? scaled : rows + first;
-	int			step = weighted ? 4 : stride;
+	const double *factor_errors = weighted ? scaled_error : NULL;
+	int			step = weighted ? 2 : stride;
 
-	for (int n = 0; weighted && n < 4 * count; n++)
+	for (int n = 0; weighted && n < 2 * count; n++)
 	{
-		double		weight = weights[n / 4];
-		double		z = rows[n / 4 * stride + first + n % 4];
+		double		weight = weights[n / 2];
+		double		z = rows[n / 2 * stride + first + n % 2];
 
 		scaled[n] = weight * z;
 		scaled_error[n] = __builtin_fma(weight, z, -scaled[n]);
 	}
-	for (int end = p; end > first; end -= LANES)
+	for (int end = p; end > first;)
 	{
-		int			column = end < LANES ? 0 : end - LANES;
-		VECTOR		column_bound = LOAD(bound + column);
-		VECTOR		bias[4];
-		VECTOR		sum[4];
-		VECTOR		error[4];
+		int			vectors = (end - first + LANES - 1) / LANES;
+		int			column;
 
-#pragma GCC unroll 4
-		for (int k = 0; k < 4; k++)
-		{
-			bias[k] = MUL(BROADCAST(BIAS * bound[first + k]), column_bound);
-			sum[k] = bias[k];
-			error[k] = BROADCAST(0.0);
-		}
-		for (int r = 0; r < count; r++)
-		{
-			VECTOR		z = LOAD(rows + r * stride + column);
-
-#pragma GCC unroll 4
-			for (int k = 0; k < 4; k++)
-			{
-				VECTOR		f = BROADCAST(factors[r * step + k]);
-				VECTOR		new_sum = FMADD(f, z, sum[k]);
-				VECTOR		rest = FMSUB(f, z, SUB(new_sum, sum[k]));
-
-				if (weighted)
-					rest = FMADD(BROADCAST(scaled_error[r * 4 + k]), z, rest);
-				error[k] = ADD(error[k], rest);
-				sum[k] = new_sum;
-			}
-		}
-
-		/*
-		 * Unrolled as well: arrays with constant indexes live in registers.  The
-		 * next four rows are on their way from memory meanwhile.
-		 */
-#pragma GCC unroll 4
-		for (int k = 0; k < 4; k++)
-		{
-			int			i = first + k;
-			ptrdiff_t	start = (ptrdiff_t) wmlc_triangle_index(p, i, i) + column - i;
-
-			__builtin_prefetch(hi + start + 4 * p);
-			__builtin_prefetch(lo + start + 4 * p);
-			if (i < p)
-				KERNEL(_add_between) (i - column, end - column, SUB(sum[k], bias[k]), error[k],
-									  hi + start, lo + start);
-		}
+		vectors = vectors < TILE_VECTORS ? vectors : TILE_VECTORS;
+		column = end < vectors * LANES ? 0 : end - vectors * LANES;
+#define TILE(n) \
+		KERNEL(_tile) (n, p, first, column, end, count, rows, stride, factors, step, factor_errors, \
+					   bound, hi, lo)
+		if (vectors == 1)
+			TILE(1);
+		else if (vectors == 2)
+			TILE(2);
+#if TILE_VECTORS > 2
+		else if (vectors == 3)
+			TILE(3);
+		else
+			TILE(4);
+#endif
+#undef TILE
+		end -= vectors * LANES;
 	}
 }
 
@@ -259,7 +296,7 @@ static void
 KERNEL(_block) (int p, int count, const double *rows, int stride, const double *weights,
 				bool weighted, const double *bound, double *hi, double *lo)
 {
-	for (int i = 0; i < p; i += 4)
+	for (int i = 0; i < p; i += 2)
 	{
 		if (weighted)
 			KERNEL(_block_rows) (p, i, count, rows, stride, weights, true,
@@ -273,6 +310,7 @@ KERNEL(_block) (int p, int count, const double *rows, int stride, const double *
 #undef KERNEL
 #undef TARGET
 #undef LANES
+#undef TILE_VECTORS
 #undef VECTOR
 #undef LOAD
 #undef STORE
