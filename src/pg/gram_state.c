@@ -2,30 +2,27 @@
  * gram_state.c
  *	  The expanded form of wml_gram: see gram_state.h.
  *
- * All states of one aggregate context share one memory context below it.  A
- * context of its own for each would cost more than a small gram, and palloc
- * would round each up to a power of two; a generation context packs them.
- * The server deletes an expanded object's context only when a transition
- * function replaces the object, which ours never do.
+ * All states of one aggregate context share one pool of memory below it.  The
+ * server deletes an expanded object's context only when a transition function
+ * replaces the object, which ours never do.
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "pg/gram_state.h"
+#include "pg/state_pool.h"
 
 /*
  * From this many features on, rows wait and enter the sums several at a time:
  * the pass over the sums, which no longer fit the cache when there are many
- * groups, is then shared.  So many rows wait that the buffer stays below about
- * half of the gram.
+ * groups, is then shared.  So many rows wait that the buffer stays smaller
+ * than the gram.
  */
 #define BUFFERED_DIMS 24
 
 static inline int
 buffer_capacity(int dims)
 {
-	return dims < BUFFERED_DIMS ? 0 : Min(dims / 2, WMLC_KERNEL_ROWS);
+	return dims < BUFFERED_DIMS ? 0 : Min(3 * dims / 4, WMLC_KERNEL_ROWS);
 }
 
 /* From one row that waits to the next. */
@@ -134,8 +131,6 @@ prefetch_place(const QueuedRow *row)
 	__builtin_prefetch(waiting_weights(state) + state->pending, 1);
 }
 
-static const char state_context_name[] = "wml_gram states";
-
 static Size state_flat_size(ExpandedObjectHeader *header);
 static void state_flatten(ExpandedObjectHeader *header, void *result, Size size);
 
@@ -165,44 +160,16 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 		wmlc_gram_settle(&flat->body, state->watch);
 }
 
-/*
- * Our context below an aggregate's.  It is found again by its name; only the
- * newest children are looked at, because other aggregates may create one for
- * each of a million groups.
- */
-static MemoryContext
-state_context(MemoryContext aggregate_context)
-{
-	MemoryContext child = aggregate_context->firstchild;
-	MemoryContextCallback *callback;
-
-	for (int i = 0; i < 8 && child != NULL; i++, child = child->nextchild)
-	{
-		if (child->name == state_context_name)
-			return child;
-	}
-#if PG_VERSION_NUM >= 150000
-	child = GenerationContextCreate(aggregate_context, state_context_name, ALLOCSET_DEFAULT_SIZES);
-#else
-	child = GenerationContextCreate(aggregate_context, state_context_name, 64 * 1024);
-#endif
-	callback = (MemoryContextCallback *) MemoryContextAlloc(child, sizeof(MemoryContextCallback));
-	callback->func = forget_queued_rows;
-	callback->arg = child;
-	MemoryContextRegisterResetCallback(child, callback);
-	return child;
-}
-
 WmlGramState *
 wml_gram_state_create(MemoryContext aggregate_context, int dims, bool buffered)
 {
-	MemoryContext context = state_context(aggregate_context);
+	WmlStatePool *pool = wml_state_pool(aggregate_context, forget_queued_rows);
 	int			capacity = buffered ? buffer_capacity(dims) : 0;
 	Size		row = (dims + 1 + WMLC_ROW_PADDING + 1) * sizeof(double);
 	WmlGramState *state = (WmlGramState *)
-		MemoryContextAlloc(context, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims) + capacity * row);
+		wml_state_pool_alloc(pool, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims) + capacity * row);
 
-	EOH_init_header(&state->header, &state_methods, context);
+	EOH_init_header(&state->header, &state_methods, pool->context);
 	state->capacity = capacity;
 	state->pending = 0;
 	state->watch = NULL;
