@@ -20,6 +20,15 @@ best() {
 	run_often "$@" | sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | sort -n | head -n 1
 }
 
+# best_of_two SQL : the same in each of two sessions at once, whichever takes longer
+best_of_two() {
+	local first second
+	exec {first}< <(best "$1")
+	second=$(best "$1")
+	{ cat <&"$first"; echo "$second"; } | sort -n | tail -n 1
+	exec {first}<&-
+}
+
 # best_cpu SQL : the least processor time in ms that SQL takes; only a superuser is told
 best_cpu() {
 	run_often "$1" "client_min_messages = log" "log_statement_stats = on" 2>&1 |
