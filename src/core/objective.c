@@ -64,7 +64,7 @@ typedef struct Addition
 	WmlcTask	task;
 	WmlcDd		share;			/* A = share * sum psi psi' */
 	WmlcDd		rate;			/* eta * share */
-	WmlcDd		weight;			/* alpha * share */
+	WmlcDd		weight;			/* alpha * share, in units of the sum */
 	double		rows;
 	double		reach;
 	double	   *space;			/* behind the task in the workspace */
@@ -76,7 +76,7 @@ wmlc_objective_doubles(WmlcObjectiveKind kind, int d)
 {
 	int			triangles = kind == WMLC_ERM ? 1 : kind == WMLC_MAML ? 3 : 4;
 
-	return 5 + 2 * triangles * wmlc_triangle_size(d + 1) + (kind == WMLC_ERM ? 0 : 2 * d);
+	return 7 + 2 * triangles * wmlc_triangle_size(d + 1) + (kind == WMLC_ERM ? 0 : 2 * d);
 }
 
 static WmlcDdSpan
@@ -98,7 +98,8 @@ wmlc_objective_attach(WmlcObjectiveSum *sum, WmlcObjectiveKind kind, int d, doub
 	sum->rows = array + 2;
 	sum->indefinite = array + 3;
 	sum->has_equations = array + 4;
-	array += 5;
+	sum->unit = array + 5;
+	array += 7;
 	sum->sums = take_triangle(&array, d);
 	sum->sets = kind == WMLC_ERM ? 0 : kind == WMLC_MAML ? 1 : 2;
 	if (kind == WMLC_ERM)
@@ -527,6 +528,27 @@ add_alpha(const WmlcObjectiveSum *sum, WmlcDd alpha)
 	sum->alpha[1] = total.lo;
 }
 
+/*
+ * A weight in units of the sum.  The first weight is the unit, but for a power
+ * of two that keeps numbers as large as they are: so the sums of one task, or of
+ * tasks with equal weights, enter without another rounding, which an
+ * ill-conditioned system would magnify.
+ */
+static WmlcDd
+in_units(const WmlcObjectiveSum *sum, WmlcDd weight)
+{
+	if (weight.hi == 0.0)
+		return weight;
+	if (sum->unit[0] == 0.0)
+	{
+		int			exponent;
+
+		sum->unit[0] = frexp(weight.hi, &exponent);
+		sum->unit[1] = ldexp(weight.lo, -exponent);
+	}
+	return wmlc_dd_div(weight, (WmlcDd) {sum->unit[0], sum->unit[1]});
+}
+
 WmlcStatus
 wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 				   const WmlcGram *gram, double alpha, void *work, WmlcPoll poll)
@@ -544,7 +566,7 @@ wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 
 	add.share = objective->scale == WMLC_SCALE_SUM ? wmlc_dd(1.0)
 		: wmlc_dd_div(wmlc_dd(1.0), gram->weight);
-	add.weight = wmlc_dd_mul_d(add.share, alpha);
+	add.weight = in_units(sum, wmlc_dd_mul_d(add.share, alpha));
 	add.rate = wmlc_dd_mul_d(add.share, objective->eta);
 	add.rows = (double) wmlc_gram_weighted_rows(gram);
 	add_alpha(sum, wmlc_dd(alpha));
@@ -580,25 +602,27 @@ wmlc_objective_merge(const WmlcObjectiveSum *sum, const WmlcObjectiveSum *other,
 	const WmlcDdVectorKernels *kernels = wmlc_dd_vector_kernels();
 	int			entries = (int) wmlc_triangle_size(sum->d + 1);
 	double	   *row = work;
+	WmlcDd		weight;
 	WmlcStatus	status = WMLC_OK;
 
 	if (factor == 0.0)
 		return WMLC_OK;
+	weight = in_units(sum, wmlc_dd_mul_d((WmlcDd) {other->unit[0], other->unit[1]}, factor));
 	add_alpha(sum, wmlc_dd_mul_d((WmlcDd) {other->alpha[0], other->alpha[1]}, factor));
 	*sum->rows += *other->rows;
 	*sum->indefinite = fmax(*sum->indefinite, *other->indefinite);
-	kernels->add_multiple(entries, wmlc_dd(factor), other->sums, sum->sums);
+	kernels->add_multiple(entries, weight, other->sums, sum->sums);
 	if (sum->kind != WMLC_ERM)
 	{
-		kernels->add_multiple(entries, wmlc_dd(factor), other->plain, sum->plain);
-		cblas_daxpy(sum->d, factor, other->remainders, 1, sum->remainders, 1);
+		kernels->add_multiple(entries, weight, other->plain, sum->plain);
+		cblas_daxpy(sum->d, weight.hi, other->remainders, 1, sum->remainders, 1);
 	}
 	if (*other->has_equations == 0.0)
 		return WMLC_OK;
 	begin_equations(sum);
 	for (int set = 0; set < sum->sets && status == WMLC_OK; set++)
 		status = wmlc_equations_merge(&sum->equations[set], &other->equations[set],
-									  wmlc_dd_sqrt(wmlc_dd(factor)),
+									  wmlc_dd_sqrt(weight),
 									  (WmlcDdSpan) {row, row + sum->d + 1});
 	return status;
 }

@@ -61,10 +61,11 @@ typedef struct WmlcObjectiveSum
 	WmlcObjectiveKind kind;
 
 	/*
-	 * sum_j alpha_j P(T_j) (A_j, b_j), the triangle of a p x p matrix with p =
-	 * d + 1 as in a gram, so that b is its last column.
+	 * sum_j alpha_j P(T_j) (A_j, b_j), in units of `unit`; the triangle of a p x
+	 * p matrix with p = d + 1 as in a gram, so that b is its last column.
 	 */
 	WmlcDdSpan	sums;
+	double	   *unit;			/* hi and lo; 0 while no task is in the sum */
 	double	   *alpha;			/* hi and lo of sum_j alpha_j */
 	double	   *rows;			/* how many rows the grams have */
 	double	   *indefinite;		/* 1 when some P(T) may be negative */
@@ -77,7 +78,7 @@ typedef struct WmlcObjectiveSum
 	int			sets;
 	WmlcEquations equations[2];
 	double	   *scale;			/* of the equations' columns */
-	WmlcDdSpan	plain;			/* sum_j alpha_j (A_j, b_j) */
+	WmlcDdSpan	plain;			/* sum_j alpha_j (A_j, b_j), in the same units */
 
 	/*
 	 * At least what the columns of `plain` keep of their squared lengths when

@@ -348,10 +348,11 @@ wmlc_objective_fit(const WmlcObjectiveSum *sum, double ridge, double *w, int *ra
 		return WMLC_NOT_FINITE;
 	if (!(alpha > 0.0))
 		return WMLC_NOT_POSITIVE;
+	ridge = ridge * alpha / sum->unit[0];
 	if (*sum->indefinite == 0.0 && *sum->has_equations == 0.0)
-		status = solve_sums(sum, ridge * alpha, solution, rank, rest, poll);
+		status = solve_sums(sum, ridge, solution, rank, rest, poll);
 	else
-		status = solve_equations(sum, ridge * alpha, solution, rank, rest, poll);
+		status = solve_equations(sum, ridge, solution, rank, rest, poll);
 	for (int i = 0; i < sum->d && status == WMLC_OK; i++)
 		w[i] = wmlc_dd_value(solution[i]);
 	return status;
