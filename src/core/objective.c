@@ -531,8 +531,8 @@ add_alpha(const WmlcObjectiveSum *sum, WmlcDd alpha)
 /*
  * A weight in units of the sum.  The first weight is the unit, but for a power
  * of two that keeps numbers as large as they are: so the sums of one task, or of
- * tasks with equal weights, enter without another rounding, which an
- * ill-conditioned system would magnify.
+ * tasks whose rows all have the same weight, enter without another rounding,
+ * which an ill-conditioned system would magnify.
  */
 static WmlcDd
 in_units(const WmlcObjectiveSum *sum, WmlcDd weight)
@@ -566,7 +566,8 @@ wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 
 	add.share = objective->scale == WMLC_SCALE_SUM ? wmlc_dd(1.0)
 		: wmlc_dd_div(wmlc_dd(1.0), gram->weight);
-	add.weight = in_units(sum, wmlc_dd_mul_d(add.share, alpha));
+	add.weight = in_units(sum, objective->scale == WMLC_SCALE_SUM ? wmlc_dd(alpha)
+						  : wmlc_dd_div(wmlc_dd(alpha), gram->weight));
 	add.rate = wmlc_dd_mul_d(add.share, objective->eta);
 	add.rows = (double) wmlc_gram_weighted_rows(gram);
 	add_alpha(sum, wmlc_dd(alpha));

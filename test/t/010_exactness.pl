@@ -151,12 +151,17 @@ sub check
 		my $y = pop @row;
 		"(ARRAY[" . join(', ', map { "'$_'::float8" } @row) . "], '$y'::float8)"
 	} @rows;
-	my ($coefficients, $figure, $errors) = split /\|/, $node->safe_psql('postgres', qq(
-		WITH task AS (SELECT wml_gram(x, y) AS gram FROM (VALUES $values) AS example (x, y))
-		SELECT array_to_string(wml_erm(gram, 1), ','), wml_r2((array_agg(gram))[1], wml_erm(gram, 1)),
+	my ($coefficients, $parts, $figure, $errors) = split /\|/, $node->safe_psql('postgres', qq(
+		WITH example AS (SELECT x, y, row_number() OVER () % 3 AS part FROM (VALUES $values) AS example (x, y)),
+			 task AS (SELECT wml_gram(x, y) AS gram FROM example)
+		SELECT array_to_string(wml_erm(gram, 1), ','),
+			   (SELECT array_to_string(wml_erm(gram, wml_n(gram)), ',') FROM (SELECT wml_gram(x, y) AS gram FROM example GROUP BY part) AS p),
+			   wml_r2((array_agg(gram))[1], wml_erm(gram, 1)),
 			   (SELECT string_agg(std_error::text, ',' ORDER BY position) FROM task, wml_linregr(gram)) FROM task));
 	my @figures = map { fraction(parts($_)) } split /,/, $coefficients;
 	check_figures("$name: coefficients", $least, \@figures, $w);
+	@figures = map { fraction(parts($_)) } split /,/, $parts;
+	check_figures("$name: coefficients from three tasks", $least, \@figures, $w);
 	check_figures("$name: r2", $least, [ fraction(parts($figure)) ], [$r2]);
 	return if digits($r2, [ Math::BigInt->bone, Math::BigInt->bone ]) == 17;    # errors too small for the sums
 	my @squares = map { product($_, $_) } map { fraction(parts($_)) } split /,/, $errors;
