@@ -95,6 +95,8 @@ is(state_of($short), 't', 'with both');
 SKIP:
 {
 	skip 'no /proc to read memory from', 4 unless -r '/proc/self/status';
+	skip 'no view of memory contexts before PostgreSQL 14', 4
+	  if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
 	my $memory = q(
 		SELECT (SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts)::int || ' ' ||
 			substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+)'));
