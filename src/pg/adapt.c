@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "core/adapt.h"
 #include "pg/args.h"
 #include "pg/array.h"
@@ -27,23 +29,40 @@ typedef struct Adaptation
 	void	   *work;
 } Adaptation;
 
+static bool
+diverges(const Adaptation *adaptation, double eta)
+{
+	bool		result;
+
+	wml_check(wmlc_adaptation_diverges(adaptation->gram, eta, &result, adaptation->work));
+	return result;
+}
+
+/* The largest stable step size in six digits, rounded down if it must be. */
+static char *
+largest_stable_eta(const Adaptation *adaptation)
+{
+	double		largest;
+	char	   *digits;
+
+	wml_check(wmlc_largest_stable_eta(adaptation->gram, &largest, adaptation->work));
+	digits = psprintf("%g", largest);
+	if (diverges(adaptation, strtod(digits, NULL)))
+		digits = psprintf("%g", largest - 0.5 * pow(10.0, floor(log10(largest)) - 5.0));
+	return digits;
+}
+
 /* A step size that diverges is an error which tells one that does not. */
 static void
 check_converges(const Adaptation *adaptation)
 {
-	bool		diverges;
-	double		largest;
-
-	wml_check(wmlc_adaptation_diverges(adaptation->gram, adaptation->eta, &diverges,
-									   adaptation->work));
-	if (!diverges)
-		return;
-	wml_check(wmlc_largest_stable_eta(adaptation->gram, &largest, adaptation->work));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("adaptation diverges with a step size of %g", adaptation->eta),
-			 errdetail("Each step multiplies the error in some direction by more than one."),
-			 errhint("The largest stable step size on this gram is %g.", largest)));
+	if (diverges(adaptation, adaptation->eta))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("adaptation diverges with a step size of %g", adaptation->eta),
+				 errdetail("Each step multiplies the error in some direction by more than one."),
+				 errhint("The largest stable step size on this gram is %s.",
+						 largest_stable_eta(adaptation))));
 }
 
 static Adaptation

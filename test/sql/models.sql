@@ -144,6 +144,8 @@ FROM (SELECT gram FROM task_gram WHERE task = 1) AS one, LATERAL wml_adapt_path(
 \set VERBOSITY default
 SELECT wml_adapt('{1,2}', wml_gram, 1.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
 SELECT wml_adapt('{1,2}', wml_gram, 0.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+SELECT wml_adapt('{1,1,1}', wml_gram, 1, 3) FROM (SELECT wml_gram(ARRAY[1, 1, 1], 1)) AS one;
+SELECT wml_adapt('{1,1,1}', wml_gram, 0.666666, 1) IS NOT NULL AS stable FROM (SELECT wml_gram(ARRAY[1, 1, 1], 1)) AS one;
 \set VERBOSITY terse
 SELECT wml_adapt('{1,2,3}', wml_gram, 0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
 SELECT wml_adapt('{1,2}', wml_gram, -0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
