@@ -212,19 +212,28 @@ wmlc_posterior_predict(const WmlcPosterior *posterior, const double *x, double l
 {
 	const WmlcPrior *prior = posterior->prior;
 	VarianceParts parts = estimate_variance(posterior, x);
-	double		bound;
+	double		mean_bound,
+				bound;
 
 	prediction->estimate = cblas_ddot(prior->dims, x, 1, posterior->coef, 1);
 	prediction->mean_variance = parts.from_spread + parts.from_noise;
 	prediction->mean_degrees = satterthwaite(prior, parts);
-	bound = wmlc_student_bound(level, prediction->mean_degrees) * sqrt(prediction->mean_variance);
-	prediction->mean_lower = prediction->estimate - bound;
-	prediction->mean_upper = prediction->estimate + bound;
+	mean_bound = wmlc_student_bound(level, prediction->mean_degrees)
+		* sqrt(prediction->mean_variance);
 
 	parts.from_noise += prior->noise;
 	prediction->variance = parts.from_spread + parts.from_noise;
 	prediction->degrees = satterthwaite(prior, parts);
 	bound = wmlc_student_bound(level, prediction->degrees) * sqrt(prediction->variance);
+
+	/*
+	 * With few tasks the mean has few degrees of freedom, and its bounds may
+	 * come out wider.  But an interval holds the mean at least as often as the
+	 * mean with symmetric noise on top (Anderson 1955).
+	 */
+	mean_bound = fmin(mean_bound, bound);
+	prediction->mean_lower = prediction->estimate - mean_bound;
+	prediction->mean_upper = prediction->estimate + mean_bound;
 	prediction->lower = prediction->estimate - bound;
 	prediction->upper = prediction->estimate + bound;
 }

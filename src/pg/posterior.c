@@ -131,11 +131,7 @@ wml_predict_interval(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("features do not match the prior"),
 				 errdetail("There are %d features, the prior has %d.", count, prior.dims)));
-	for (int i = 0; i < count; i++)
-	{
-		if (!isfinite(x[i]))
-			wml_check(WMLC_NOT_FINITE);
-	}
+	wml_array_check_finite(x, count, "features");
 	wmlc_posterior_predict(&posterior, x, level, &prediction);
 	{
 		Datum		values[5] = {

@@ -82,6 +82,11 @@ FROM fitted, task_gram, wml_predict_interval(prior, gram, '{1,5}'),
 	LATERAL (SELECT i.upper - i.lower AS half_width FROM wml_predict_interval(prior, gram, '{1,5}', 0.5) AS i) AS half
 WHERE method = 'reml' AND subject = 2;
 
+-- also with few tasks, where the mean has few degrees of freedom
+SELECT bool_and(lower <= mean_lower AND mean_upper <= upper) AS nested
+FROM (SELECT wml_prior(array_agg(gram)) AS prior FROM task_gram WHERE subject <= 4) AS few, unnest('{0.5,0.9,0.99,0.9999}'::float8[]) AS level,
+	wml_predict_interval(prior, NULL, '{1,5}', level);
+
 -- neither the order of tasks nor the units of features matter
 SELECT bool_and(abs(a / b - 1) < 1e-6) AS units
 FROM fitted, (SELECT wml_prior(array_agg(gram ORDER BY -subject), method => 'reml') AS other
@@ -116,6 +121,7 @@ SELECT wml_prior(array_agg(gram)) FROM (SELECT gram FROM task_gram UNION ALL SEL
 SELECT wml_posterior_coef(prior, (SELECT wml_gram('{1}', 2))) FROM fitted;
 SELECT wml_posterior(prior, NULL, '{a}') FROM fitted;
 SELECT wml_predict_interval(prior, NULL, '{1}') FROM fitted;
+SELECT wml_predict_interval(prior, NULL, '{1,NaN}') FROM fitted;
 SELECT wml_predict_interval(prior, NULL, '{1,2}', 1) FROM fitted;
 SELECT 'nonsense'::wml_prior;
 SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=-1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
