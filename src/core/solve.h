@@ -82,13 +82,13 @@ extern WmlcStatus wmlc_solve_inverse_diagonal(WmlcSolver *solver, WmlcDd *diagon
 											  WmlcPoll poll);
 
 /*
- * Condition number |M| |M^-1| in the 1-norm, within a factor of about 3;
- * infinite when singular.  `user`: of M = A + ridge I as given; its square root
- * is what R's kappa() and numpy.linalg.cond() say of a design X with X'X = A.
- * `equilibrated`: of M scaled to unit diagonal, free of the features' units;
- * this one tells how many of the 32 digits in the sums the solution keeps.
+ * The largest eigenvalue of A + ridge I over the smallest; infinite when
+ * singular.  Its square root is what R's kappa(exact = TRUE) and
+ * numpy.linalg.cond() say of a design X with X'X = A.
  */
-extern void wmlc_solve_condition(WmlcSolver *solver, double *user, double *equilibrated);
+extern size_t wmlc_solve_condition_workspace(int d);
+extern WmlcStatus wmlc_solve_condition(WmlcSolver *solver, double *condition, void *work,
+									   WmlcPoll poll);
 
 /*
  * For min_norm.c: v = (leading n x n block of A + ridge I)^-1 v, in the order of

@@ -9,6 +9,7 @@
 #include "core/solve.h"
 #include "pg/error.h"
 #include "pg/gram.h"
+#include "pg/memory.h"
 #include "pg/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_linregr);
@@ -90,15 +91,16 @@ wml_linregr_summary(PG_FUNCTION_ARGS)
 	const WmlcGram *gram;
 	Regression	regression;
 	double		r2,
-				condition,
-				equilibrated;
+				condition;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	gram = PG_GETARG_GRAM(0);
 	regression = regress(gram);
 	wml_check(wmlc_r2(gram, regression.w, gram->constant, &r2));
-	wmlc_solve_condition(&regression.solver, &condition, &equilibrated);
+	wml_check(wmlc_solve_condition(&regression.solver, &condition,
+								   wml_allocate(wmlc_solve_condition_workspace(gram->dims), 1),
+								   wml_poll));
 	{
 		/* the condition of X, not of X'X, is what other programs print */
 		Datum		values[6] = {

@@ -130,6 +130,8 @@ FROM (SELECT wml_gram(ARRAY[1, x[2]], y) AS gram FROM example) AS task, LATERAL 
 SELECT n, rank, freedom, abs(s.r2 / regr.r2 - 1) < 1e-13 AS r2, abs(residual_std_error / regr.error - 1) < 1e-13 AS residual, condition < 2 AS condition
 FROM (SELECT wml_gram(ARRAY[1, x[2]], y) AS gram FROM example) AS task, LATERAL wml_linregr_summary(gram) AS s,
 	(SELECT regr_r2(y, x[2]) AS r2, sqrt((regr_syy(y, x[2]) - regr_sxy(y, x[2]) ^ 2 / regr_sxx(y, x[2])) / (count(*) - 2)) AS error FROM example) AS regr;
+SELECT abs(condition - sqrt(3)) < 1e-14 AS condition
+FROM (SELECT wml_gram(x, 1) AS gram FROM (VALUES ('{1,1}'::float8[]), ('{1,0}'), ('{0,1}')) AS v (x)) AS task, LATERAL wml_linregr_summary(gram);
 -- collinear and underdetermined: rank, and no errors out of nothing
 SELECT s.n, s.rank, s.freedom, s.residual_std_error, s.condition, l.feature, l.std_error
 FROM (SELECT wml_gram(ARRAY[1, i, 2 * i], i) AS gram FROM generate_series(1, 2) AS i) AS task,
