@@ -19,7 +19,6 @@ static const WmlcWeightingKind default_weights[] = {
 };
 static const double default_ridges[] = {0.0};
 static const double default_shrinks[] = {0.0, 3.0};
-static const double default_prior_shrinks[] = {2.0};
 static const bool default_whitens[] = {false, true};
 static const double default_source_rows[] = {INFINITY, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1};
 static const int default_adapt_steps[] = {0, 1, 3, 10, 30};
@@ -72,19 +71,6 @@ steps_of(const WmlcGridOptions *options, WmlcLearnerKind kind, const int **steps
 		USE_DEFAULT(*steps, *count, no_steps);
 	else
 		USE_DEFAULT(*steps, *count, default_adapt_steps);
-}
-
-/* Of the weights, or of the prior itself. */
-static void
-shrinks_of(const WmlcGridOptions *options, WmlcLearnerKind kind, const double **shrinks,
-		   int *count)
-{
-	*shrinks = options->shrinks;
-	*count = options->shrink_count;
-	if (kind == WMLC_LEARN_PRIOR)
-		USE_DEFAULT(*shrinks, *count, default_prior_shrinks);
-	else
-		USE_DEFAULT(*shrinks, *count, default_shrinks);
 }
 
 static bool
@@ -227,10 +213,10 @@ add_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner learner
 static void
 add_learner_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner learner)
 {
-	const double *shrinks;
-	int			shrink_count;
+	const double *shrinks = options->shrinks;
+	int			shrink_count = options->shrink_count;
 
-	shrinks_of(options, learner.kind, &shrinks, &shrink_count);
+	USE_DEFAULT(shrinks, shrink_count, default_shrinks);
 	for (int w = 0; w < options->weights_count; w++)
 	{
 		for (int s = 0; s < shrink_count; s++)
@@ -247,10 +233,19 @@ static void
 add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
 {
 	WmlcWeighting uniform = {.kind = WMLC_WEIGH_UNIFORM};
-	const double *shrinks;
-	int			shrink_count;
+	const double *shrinks = options->shrinks;
+	int			shrink_count = options->shrink_count;
+	double		default_shrink = options->d;
 
-	shrinks_of(options, WMLC_LEARN_PRIOR, &shrinks, &shrink_count);
+	/*
+	 * As many tasks' worth as there are features: fewer tasks than that leave
+	 * directions in which no spread was seen, and where it may yet be.
+	 */
+	if (shrinks == NULL)
+	{
+		shrinks = &default_shrink;
+		shrink_count = 1;
+	}
 	for (int s = 0; s < shrink_count; s++)
 	{
 		WmlcLearner learner = {.kind = WMLC_LEARN_PRIOR, .shrink = shrinks[s]};

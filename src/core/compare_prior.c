@@ -9,6 +9,10 @@
  * their actors, who are at most an eighth of the sources.  Then all rehearsals
  * together take about eight fits, or a single one if there are many sources.
  *
+ * The likelihood is the restricted one.  The ordinary one counts all J tasks,
+ * though they vary about their own mean in J - 1 directions at most: with a
+ * handful of tasks it finds too little spread, or none.
+ *
  * A prior local to the target, with the weights of a mixture, would need a fit
  * for every trial.  On real and synthetic families of tasks it is no better.
  */
@@ -60,7 +64,7 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 size_t
 wmlc_compare_prior_workspace(const WmlcComparison *comparison)
 {
-	State		state = {.options = {.method = WMLC_PRIOR_ML, .covariance = WMLC_PRIOR_FULL}};
+	State		state = {.options = {.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL}};
 
 	return lay_out(&state, comparison, NULL);
 }
@@ -143,7 +147,7 @@ wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coeffic
 	State		state = {
 		.comparison = comparison,
 		.options = {
-			.method = WMLC_PRIOR_ML,
+			.method = WMLC_PRIOR_REML,
 			.covariance = WMLC_PRIOR_FULL,
 			.shrink = learner->shrink,
 			.poll = poll

@@ -72,8 +72,10 @@ typedef struct WmlcPriorOptions
 	 * Draw S towards the same spread in all directions, measured by what the
 	 * spread does to predictions: subtract shrink / 2 (d log tr T - log |T|)
 	 * from the log-likelihood, T being S in the basis in which the tasks' mean
-	 * second moment is the identity.  0 is the exact fit.  2 is a good choice
-	 * for few tasks, where an exact fit takes chance for correlation.
+	 * second moment is the identity.  0 is the exact fit.  d is a good choice
+	 * for few tasks, where an exact fit takes chance for correlation, and REML
+	 * with it: while shrink < J, maximum likelihood leaves directions in which J
+	 * tasks happen to agree next to nothing.
 	 */
 	double		shrink;
 	int			max_iterations; /* 0: WMLC_PRIOR_ITERATIONS */

@@ -29,8 +29,10 @@ UNION ALL
 SELECT split, 'target', wml_erm(known, 1) FROM target GROUP BY split
 UNION ALL
 SELECT split, method, wml_posterior_coef(prior, known)
-FROM target, (SELECT method, wml_prior(array_agg(gram ORDER BY task), shrink => shrink) AS prior
-			  FROM source, (VALUES ('prior', 0), ('prior shrink', 2)) AS p (method, shrink) GROUP BY method, shrink) AS learned
+FROM target, (SELECT 'prior' AS method, wml_prior(array_agg(gram ORDER BY task)) AS prior FROM source
+			  UNION ALL
+			  SELECT 'prior shrink', wml_prior(array_agg(gram ORDER BY task), method => 'reml', shrink => min(wml_dims(gram)))
+			  FROM source) AS learned
 UNION ALL
 SELECT split, 'tune', wml_tune(sources, folds)
 FROM (SELECT array_agg(gram ORDER BY task) AS sources FROM source) AS s,

@@ -237,7 +237,7 @@ posterior_naively(const Family *family, const bool *absent, double shrink, const
 	WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_covariance = covariance};
 	WmlcPriorTasks tasks = {.dims = D, .moments = moments, .rows = rows};
 	WmlcPriorOptions options = {
-		.method = WMLC_PRIOR_ML, .covariance = WMLC_PRIOR_FULL, .shrink = shrink
+		.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL, .shrink = shrink
 	};
 	Real		s[P][P] = {{0}};
 	Real		a[P][P];

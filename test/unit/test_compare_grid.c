@@ -100,7 +100,7 @@ test_default(void)
 		if (learner->kind == WMLC_LEARN_MAML)
 			CHECK_NEAR(learner->eta, learner->whiten ? 0.1 : 0.1 / 4.0, 1e-15);
 		if (learner->kind == WMLC_LEARN_PRIOR)
-			CHECK(learner->shrink == 2.0, "a prior shrunk by %g", learner->shrink);
+			CHECK(learner->shrink == 5.0, "a prior shrunk by %g", learner->shrink);
 	}
 	grid_free(&grid);
 
