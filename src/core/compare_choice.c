@@ -5,14 +5,17 @@
  * Errors are compared as logarithms of ratios, so that neither the units of the
  * response nor single hard tasks decide.  For every method:
  *
- *	  rehearsed = mean log ratio to the baseline over the rehearsals, plus its
+ *	  rehearsed = mean log ratio to the incumbent over the rehearsals, plus its
  *				  standard error
  *	  validated = log ratio, over the folds, to the method that leads the
  *				  rehearsals, plus its standard error
  *	  score = (1 - a) rehearsed + a validated,	a = rows / (rows + EXCHANGE)
  *
- * The standard errors are those of paired differences, zero for the baseline and
- * the leader themselves: who wants to replace them must be clearly better.
+ * The incumbent is the better one, in rehearsals, of the baseline and the priors:
+ * few methods that fit most families of tasks, so that it wins by merit and
+ * not because it is one of a hundred.  The standard errors are those of paired
+ * differences, zero for the incumbent and the leader themselves: who wants to
+ * replace them must be clearly better.
  *
  * All this supposes that the target is such a task as the sources are.  Then the
  * leader's error on it is about as large as in the rehearsals.  If it is so much
@@ -112,9 +115,9 @@ validated(const WmlcErrors *folds, int method_count, int method, int leader)
 	return log(mean / leader_mean) + standard_error(squares, folds->trials);
 }
 
-/* Mean log ratio to the baseline over the rehearsals, and its standard error. */
+/* Mean log ratio to another method over the rehearsals, and its standard error. */
 static double
-rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int baseline,
+rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other,
 		  double *uncertainty)
 {
 	double		count = (double) rehearsals->trials;
@@ -124,7 +127,7 @@ rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int baseli
 	for (size_t i = 0; i < rehearsals->trials; i++)
 	{
 		double		ratio = log(positive_error(rehearsals, method_count, i, method) /
-								positive_error(rehearsals, method_count, i, baseline));
+								positive_error(rehearsals, method_count, i, other));
 
 		sum += ratio;
 		squares += ratio * ratio;
@@ -175,24 +178,44 @@ find_best(int method_count, int baseline, const bool *eligible, const WmlcVerdic
 	return best;
 }
 
+/* The best in rehearsals of the baseline and the priors that may be chosen. */
+static int
+find_incumbent(int method_count, int baseline, const bool *eligible, const bool *priors,
+			   const WmlcVerdict *verdicts)
+{
+	int			best = baseline;
+
+	for (int i = 0; i < method_count && priors != NULL; i++)
+	{
+		if (priors[i] && eligible[i] && verdicts[i].rehearsal < verdicts[best].rehearsal)
+			best = i;
+	}
+	return best;
+}
+
 int
 wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
-			const WmlcErrors *rehearsals, const bool *eligible, WmlcVerdict *verdicts)
+			const WmlcErrors *rehearsals, const bool *eligible, const bool *priors,
+			WmlcVerdict *verdicts)
 {
 	bool		rehearse = rehearsals->trials > 0;
 	double		share = 1.0;
-	int			leader;
+	double		uncertainty;
+	int			incumbent,
+				leader;
 
 	for (int i = 0; i < method_count; i++)
 	{
-		double		ratio = NAN;
-		double		uncertainty = 0.0;
-
 		judge_by_folds(folds, method_count, i, &verdicts[i]);
-		if (rehearse)
-			ratio = rehearsed(rehearsals, method_count, i, baseline, &uncertainty);
-		verdicts[i].rehearsal = exp(0.5 * ratio);
-		verdicts[i].score = rehearse ? ratio + uncertainty : 0.0;
+		verdicts[i].rehearsal = !rehearse ? NAN
+			: exp(0.5 * rehearsed(rehearsals, method_count, i, baseline, &uncertainty));
+		verdicts[i].score = 0.0;
+	}
+	incumbent = find_incumbent(method_count, baseline, eligible, priors, verdicts);
+	for (int i = 0; i < method_count && rehearse; i++)
+	{
+		verdicts[i].score = rehearsed(rehearsals, method_count, i, incumbent, &uncertainty);
+		verdicts[i].score += uncertainty;
 	}
 	leader = find_best(method_count, baseline, eligible, verdicts);
 	if (rehearse && !is_strange(folds, rehearsals, method_count, leader))

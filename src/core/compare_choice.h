@@ -6,7 +6,8 @@
  * compete for ten rows.  But a method's error on other tasks tells much about
  * its error on this one, and other tasks there are plenty: in a rehearsal, a
  * source plays the target.  The choice rests on both, in proportion to what they
- * know, and each counts only as far as it goes beyond one standard error.  Where
+ * know, and each counts only as far as it goes beyond one standard error of the
+ * difference to what is simple and mostly good: all sources alike, or a prior.  Where
  * the target turns out to be unlike any source, only its own rows count.
  */
 #ifndef WMLC_COMPARE_CHOICE_H
@@ -39,10 +40,11 @@ typedef struct WmlcVerdict
  * Judge all methods against a baseline among them.  There are at least two
  * folds; without rehearsals, cross-validation decides alone.  The method to
  * choose is returned: one with the least score among those that are eligible,
- * as the baseline always is.
+ * as the baseline always is.  `priors` tells which of them are learned priors; NULL
+ * means none.
  */
 extern int	wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
-						const WmlcErrors *rehearsals, const bool *eligible,
+						const WmlcErrors *rehearsals, const bool *eligible, const bool *priors,
 						WmlcVerdict *verdicts);
 
 /*

@@ -498,13 +498,17 @@ choose(Contest *contest)
 	WmlcErrors	rehearsals = get_errors(contest, contest->fold_count + 1, contest->rehearsal_count,
 										Min(contest->rehearsal_count, contest->comparison.source_count));
 	bool	   *eligible = (bool *) palloc(count * sizeof(bool));
+	bool	   *priors = (bool *) palloc(count * sizeof(bool));
 
 	for (int i = 0; i < count; i++)
+	{
 		eligible[i] = wmlc_is_plausible(contest->pooled, contest->target,
 										final_coefficients(contest, i));
+		priors[i] = contest->grid.learners[contest->grid.methods[i].learner].kind == WMLC_LEARN_PRIOR;
+	}
 	contest->verdicts = (WmlcVerdict *) palloc(count * sizeof(WmlcVerdict));
 	contest->chosen = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, eligible,
-								  contest->verdicts);
+								  priors, contest->verdicts);
 }
 
 static Contest *

@@ -27,7 +27,7 @@ test_by_hand(void)
 	WmlcErrors	none = {.trials = 0};
 	WmlcVerdict verdicts[3];
 
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, verdicts) == 1, "the best in both");
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 1, "the best in both");
 	CHECK_NEAR(verdicts[0].rmse, sqrt(18.0 / 4.0), 1e-15);
 	CHECK_NEAR(verdicts[0].spread, sqrt(5.0 / 3.0 / 4.0) / (2.0 * sqrt(4.5)), 1e-15);
 	CHECK_NEAR(verdicts[1].rehearsal, sqrt(0.5), 1e-15);
@@ -40,14 +40,41 @@ test_by_hand(void)
 	CHECK_NEAR(verdicts[0].score, 8.0 / 68.0 * (log(3.0) + sqrt(80.0 / 81.0 / 16.0 * 4.0 / 3.0)), 1e-14);
 
 	eligible[1] = false;
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, verdicts) == 0,
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0,
 		  "a method that is as good in rehearsals, and not clearly better in folds");
 	eligible[0] = eligible[2] = false;
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, verdicts) == 0,
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0,
 		  "the baseline is always eligible");
-	CHECK(wmlc_choose(3, 0, &folds, &none, all_eligible, verdicts) == 1, "folds alone");
+	CHECK(wmlc_choose(3, 0, &folds, &none, all_eligible, NULL, verdicts) == 1, "folds alone");
 	CHECK(isnan(verdicts[1].rehearsal), "no rehearsal");
 	CHECK_NEAR(verdicts[0].score, 0.0, 1e-15);
+}
+
+/* What beats the baseline must also be clearly better than a prior that beats it. */
+static void
+test_incumbent(void)
+{
+	const double fold_errors[] = {4, 1, 1, 5, 1, 1, 3, 1, 1};
+	const double shares[] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
+	const double responses[] = {10, 10, 10, 10};
+	const double rehearsal_errors[] = {8, 2, 1.5, 8, 2, 2.5, 8, 2, 1.5, 8, 2, 2.4};
+	const bool	priors[] = {false, true, false};
+	const bool	not_the_prior[] = {true, false, true};
+	WmlcErrors	folds = {
+		.trials = 3, .size = 3.0, .errors = fold_errors, .shares = shares, .responses = responses
+	};
+	WmlcErrors	rehearsals = {
+		.trials = 4, .size = 4.0, .errors = rehearsal_errors, .responses = responses
+	};
+	WmlcVerdict verdicts[3];
+
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, all_eligible, priors, verdicts) == 1, "the prior");
+	CHECK(verdicts[2].rehearsal < verdicts[1].rehearsal, "by luck another is a little better");
+	CHECK_NEAR(verdicts[1].rehearsal, 0.5, 1e-15);
+	CHECK_NEAR(verdicts[1].score, 0.0, 1e-15);
+	CHECK(verdicts[0].score > 1.0, "the baseline is not: %g", verdicts[0].score);
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, not_the_prior, priors, verdicts) == 2,
+		  "a prior that may not be chosen");
 }
 
 /* Failures and perfection have no logarithms. */
@@ -67,13 +94,13 @@ test_extreme_errors(void)
 	};
 	WmlcVerdict verdicts[3];
 
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, verdicts) == 2, "perfection");
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 2, "perfection");
 	CHECK(isinf(verdicts[1].rmse) && isinf(verdicts[1].spread), "failure");
 	CHECK(verdicts[2].rmse == 0.0 && verdicts[2].spread == 0.0, "perfection");
 	CHECK(isfinite(verdicts[2].score), "a score for perfection");
 
 	eligible[2] = false;
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, verdicts) == 0, "a failure");
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0, "a failure");
 	CHECK(isfinite(verdicts[0].score), "who fails cannot lead");
 }
 
@@ -145,7 +172,7 @@ choose_often(const double *target, const double *sources, double scale, int *cou
 	{
 		draw_errors(METHODS, ROWS, target, scale, fold_errors, &seed);
 		draw_rehearsals(METHODS, REHEARSALS, sources, rehearsal_errors, &seed);
-		counts[wmlc_choose(METHODS, 0, &folds, &rehearsals, all_eligible, verdicts)]++;
+		counts[wmlc_choose(METHODS, 0, &folds, &rehearsals, all_eligible, NULL, verdicts)]++;
 	}
 }
 
@@ -196,9 +223,9 @@ test_rows(void)
 	WmlcVerdict verdicts[2];
 
 	folds.size = 5.0;
-	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, verdicts) == 1, "five rows");
+	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, NULL, verdicts) == 1, "five rows");
 	folds.size = 5000.0;
-	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, verdicts) == 0, "many rows");
+	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, NULL, verdicts) == 0, "many rows");
 }
 
 /* Another order of folds and rehearsals, or of methods, changes nothing. */
@@ -245,7 +272,7 @@ test_order(void)
 			.trials = Q, .size = Q, .errors = rehearsal_errors[way], .responses = responses
 		};
 
-		chosen[way] = wmlc_choose(K, 0, &folds, &rehearsals, all_eligible, verdicts[way]);
+		chosen[way] = wmlc_choose(K, 0, &folds, &rehearsals, all_eligible, NULL, verdicts[way]);
 	}
 	CHECK(chosen[1] == (chosen[0] == 0 ? 0 : K - chosen[0]), "%d and %d", chosen[0], chosen[1]);
 	for (int k = 0; k < K; k++)
@@ -280,6 +307,7 @@ int
 main(void)
 {
 	test_by_hand();
+	test_incumbent();
 	test_extreme_errors();
 	test_planted();
 	test_rows();
