@@ -229,7 +229,7 @@ typedef struct WmlcMlpEmbedding
 	double	   *omega_square;	/* and its outer product, packed */
 	void	   *solver;			/* workspace of the weight solver */
 	double	   *transposed;		/* points with fewer dimensions, if that pays: */
-	double	   *products;		/* the points transposed, their inner products, */
+	double	   *products;		/* a few coordinates of all, their inner products, */
 	double	   *reduced;		/* and points with the same; NULL if it does not */
 } WmlcMlpEmbedding;
 

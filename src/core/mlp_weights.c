@@ -22,6 +22,9 @@
  */
 #define DEPENDENT 1e-12
 
+/* Dimensions of the points that are multiplied at a time, so that they stay in the cache. */
+#define REDUCE_DIMS 64
+
 /*
  * With shrinking the solver works on a D x D matrix.  Fewer points than that
  * span fewer dimensions, and are first turned into them.  Room for a penalty
@@ -42,7 +45,7 @@ take_solver(WmlcMlpEmbedding *embedding, size_t batch, double shrink, WmlcMlpAre
 	if (bytes < wmlc_kernel_points_workspace(batch))
 		bytes = wmlc_kernel_points_workspace(batch);
 	embedding->solver = wmlc_mlp_take(arena, 1, bytes);
-	embedding->transposed = wmlc_mlp_take_doubles(arena, dims * wmlc_mlp_padded(batch));
+	embedding->transposed = wmlc_mlp_take_doubles(arena, REDUCE_DIMS * wmlc_mlp_padded(batch));
 	embedding->products = wmlc_mlp_take_doubles(arena, batch * wmlc_mlp_padded(batch));
 	embedding->reduced = wmlc_mlp_take_doubles(arena, batch * batch);
 }
@@ -332,10 +335,17 @@ reduce_points(WmlcMlpEmbedding *embedding, WmlcSimplex *problem)
 	WmlcStatus	status;
 
 	memset(products, 0, (size_t) count * stride * sizeof(double));
-	memset(embedding->transposed, 0, problem->dims * stride * sizeof(double));
-	engine->kernel->transpose(count, (int) problem->dims, problem->points, problem->stride,
-							  embedding->transposed, stride);
-	add_moment(engine->kernel, embedding->transposed, problem->dims, count, stride, products);
+	memset(embedding->transposed, 0, (size_t) REDUCE_DIMS * stride * sizeof(double));
+	for (size_t k = 0; k < problem->dims; k += REDUCE_DIMS)
+	{
+		size_t		dims = problem->dims - k < REDUCE_DIMS ? problem->dims - k : REDUCE_DIMS;
+
+		if (wmlc_interrupted(engine->poll))
+			return WMLC_INTERRUPTED;
+		engine->kernel->transpose(count, (int) dims, problem->points + k, problem->stride,
+								  embedding->transposed, stride);
+		add_moment(engine->kernel, embedding->transposed, dims, count, stride, products);
+	}
 
 	/* both triangles, and no padding; row i never reaches into what is unread */
 	for (int i = 0; i < count; i++)
