@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include <ctype.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
@@ -96,7 +95,8 @@ set_task_type(Reader *reader, TupleDesc descriptor)
 		!OidIsValid(reader->task_type->eq_opr_finfo.fn_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify a hash function for type %s", format_type_be(type))));
+				 errmsg("could not identify a hash function for type %s", format_type_be(type)),
+				 errhint("Cast the tasks to text.")));
 }
 
 static void
@@ -123,20 +123,20 @@ check_columns(Reader *reader, TupleDesc descriptor)
 
 /*
  * The query, with its columns cast to what we read.  A first look at its plan
- * has told that the columns are there and can be cast.  However a query ends,
- * be it in a comment, it can do without the semicolons there.
+ * has told that the columns are there and can be cast, and where the statement
+ * ends: a semicolon and what follows it stay out.  It may end in a comment, so
+ * the line does, too.
  */
 static char *
-cast_query(const Reader *reader, const char *query)
+cast_query(const Reader *reader, const char *query, const RawStmt *statement)
 {
 	const char *task = reader->task_type != NULL ? "task, " : "";
-	int			length = (int) strlen(query);
+	const char *start = query + Max(statement->stmt_location, 0);
+	int			length = statement->stmt_len > 0 ? statement->stmt_len : (int) strlen(start);
 
-	while (length > 0 && (query[length - 1] == ';' || isspace((unsigned char) query[length - 1])))
-		length--;
 	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s FROM (%.*s\n) AS query (%sx, y%s)",
 					task, reader->weight_column > 0 ? ", weight::pg_catalog.float8" : "",
-					length, query, task, reader->weight_column > 0 ? ", weight" : "");
+					length, start, task, reader->weight_column > 0 ? ", weight" : "");
 }
 
 static void
@@ -310,6 +310,7 @@ arrange(Reader *reader)
 	{
 		int64		place = next[reader->task[i]]++;
 
+		CHECK_FOR_INTERRUPTS();
 		memcpy(x + place * inputs, rows->x + i * inputs, inputs * sizeof(double));
 		y[place] = rows->y[i];
 	}
@@ -337,30 +338,42 @@ delimit_tasks(Reader *reader)
 		rows->start[rows->tasks] = rows->count;
 }
 
+static CachedPlanSource *
+plan_source(SPIPlanPtr plan)
+{
+	return (CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan));
+}
+
 /* A cursor may also run INSERT, UPDATE or DELETE with RETURNING. */
 static bool
-is_select(SPIPlanPtr plan)
+only_reads(SPIPlanPtr plan)
 {
-	CachedPlanSource *source = (CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan));
+	Query	   *query = linitial_node(Query, plan_source(plan)->query_list);
 
-	return linitial_node(Query, source->query_list)->commandType == CMD_SELECT;
+	return query->commandType == CMD_SELECT && !query->hasModifyingCTE && query->rowMarks == NIL;
+}
+
+static SPIPlanPtr
+prepare_select(const char *query, const char *role)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	if (!SPI_is_cursor_plan(plan) || !only_reads(plan))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("query of the %s must be a single SELECT", role),
+				 errdetail("It changes data, locks rows, returns none, or is more than one command.")));
+	return plan;
 }
 
 /* Open a cursor that only reads. */
 static Portal
-open_cursor(const char *query, const char *role)
+open_cursor(SPIPlanPtr plan)
 {
-	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
-	Portal		portal;
+	Portal		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	if (!SPI_is_cursor_plan(plan) || !is_select(plan))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("query of the %s must be a single SELECT", role),
-				 errdetail("It changes data, returns no rows, or is more than one command.")));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	if (portal == NULL)
 		elog(ERROR, "SPI_cursor_open failed: %s", SPI_result_code_string(SPI_result));
 	return portal;
@@ -398,16 +411,19 @@ WmlQueryRows
 wml_query_rows(const char *query, WmlQueryColumns columns, const char *role)
 {
 	Reader		reader = {.role = role, .columns = columns, .context = CurrentMemoryContext};
+	SPIPlanPtr	plan;
 	Portal		portal;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	reader.known_context = CurrentMemoryContext;
-	portal = open_cursor(query, role);
+	plan = prepare_select(query, role);
+	portal = open_cursor(plan);
 	check_columns(&reader, portal->tupDesc);
 	SPI_cursor_close(portal);
 
-	portal = open_cursor(cast_query(&reader, query), role);
+	query = cast_query(&reader, query, plan_source(plan)->raw_parse_tree);
+	portal = open_cursor(prepare_select(query, role));
 	read_rows(&reader, portal);
 	SPI_cursor_close(portal);
 	delimit_tasks(&reader);
