@@ -111,6 +111,14 @@ wml_mlp_from_datum(Datum datum)
 	return mlp;
 }
 
+/* A record that training may have left; no distance is NaN. */
+static bool
+record_valid(const double *record)
+{
+	return record[0] >= 1.0 && record[0] <= PG_INT32_MAX && isfinite(record[1]) && record[1] >= 0.0 &&
+		!(record[2] < 0.0) && record[3] >= 1.0 && record[3] <= PG_INT32_MAX;
+}
+
 /* Why the numbers are no network's, or NULL; nothing in them is trusted. */
 static const char *
 mlp_invalid(WmlMlp *mlp)
@@ -126,6 +134,11 @@ mlp_invalid(WmlMlp *mlp)
 	{
 		if (!isfinite(view.shift[i]) || !isfinite(view.scale[i]) || !(view.scale[i] > 0.0))
 			return "a shift or scale is out of range";
+	}
+	for (int r = 0; r < mlp->records; r++)
+	{
+		if (!record_valid(view.history + (Size) r * WML_MLP_RECORD_NUMBERS))
+			return "a record of its history is out of range";
 	}
 	return NULL;
 }
