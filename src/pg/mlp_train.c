@@ -164,9 +164,7 @@ report_progress(void *argument, const WmlcMlpRecord *now)
 	double		elapsed;
 
 	progress->done = now->iteration;
-
-	/* looking at the clock costs less than an iteration, but not nothing */
-	if (now->iteration % 16 != 0 || !wml_progress_due(&progress->clock))
+	if (!wml_progress_due(&progress->clock))
 		return;
 	elapsed = (double) (GetCurrentTimestamp() - progress->start) / USECS_PER_SEC;
 	ereport(NOTICE,
@@ -206,6 +204,23 @@ check_rows(const WmlQueryRows *sources, const WmlQueryRows *target)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a network has at most %d inputs", WML_MLP_MAX_INPUTS)));
+}
+
+/* What takes most of it are the embeddings of a batch, or the path of many inner steps. */
+static void *
+allocate_training(const WmlcMlp *net, const WmlcMlpOptions *options, const WmlcMlpTasks *sources,
+				  const WmlcMlpRows *target)
+{
+	Size		bytes = wmlc_mlp_train_workspace(net, options, sources, target);
+	void	   *work = wml_allocate_if_possible(bytes);
+
+	if (work == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("not enough memory to train this network"),
+				 errdetail("Besides the rows, the training takes %.0f MB.", bytes / 1e6),
+				 errhint("Use a smaller batch, a narrower last hidden layer, or fewer inner steps.")));
+	return work;
 }
 
 /* The rows are finite, so it is the training that left the finite numbers. */
@@ -266,7 +281,7 @@ wml_mlp_train(PG_FUNCTION_ARGS)
 	(void) wml_progress_due(&progress.clock);
 	status = wmlc_mlp_train(&view.net, &options, &sources, &target, view.theta,
 							history, HISTORY_RECORDS, &recorded, report_progress, &progress, wml_poll,
-							wml_allocate(wmlc_mlp_train_workspace(&view.net, &options, &sources, &target), 1));
+							allocate_training(&view.net, &options, &sources, &target));
 	check_training(status, progress.done);
 	for (int r = 0; r < recorded; r++)
 	{
