@@ -20,6 +20,7 @@ FROM network AS a, network AS b, network AS c WHERE (a.seed, a.run) = (1, 1) AND
 SELECT wml_mlp_train('SELECT task::text, x::numeric[], y::real FROM wave', 'SELECT x, y FROM few', iterations => 3) IS NOT NULL AS cast_types;
 -- a query may end as one does in psql
 SELECT wml_mlp_train('SELECT task, x, y FROM wave ; ', 'SELECT x, y FROM few -- all;', iterations => 3) IS NOT NULL AS semicolon;
+SELECT wml_mlp_train('SELECT task, x, y FROM wave; -- all', ' SELECT x, y FROM few /* ; */ ; /* all */ ', iterations => 3) IS NOT NULL AS comment;
 -- rows with NULL are skipped
 SELECT a::text = b::text AS nulls_skipped
 FROM wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', iterations => 5, hidden => '{4}') AS a,
@@ -51,6 +52,22 @@ SELECT objective, weights, wml_predict(wml_mlp_train('SELECT task, x, y FROM wav
 	weights => weights, iterations => 10, batch => 10, shrink => 1, whiten => true, standardize => true, support => 0.5), '{1}') IS NOT NULL AS trained
 FROM unnest('{maml,fomaml,reptile,erm}'::text[]) AS objective, unnest('{mixture,closest,uniform,bound}'::text[]) AS weights ORDER BY 1, 2;
 
+-- without a hidden layer it is the linear model on (x, 1): it learns the same, and weighs tasks alike
+CREATE TEMP TABLE slope AS SELECT task, ARRAY[x * task / 5.0, 1] AS x, task % 4 * x + 3 - task AS y
+FROM generate_series(1, 6) AS task, generate_series(-2, 2, 0.5) AS x;
+CREATE TEMP TABLE slope_gram AS SELECT array_agg(gram ORDER BY task) AS sources, (SELECT wml_gram(ARRAY[x[1], 1], y) FROM few) AS target
+FROM (SELECT task, wml_gram(x, y) AS gram FROM slope GROUP BY task) AS g;
+SELECT objective, abs(wml_predict(model, '{0}') - coef[2]) < 1e-9 AND abs(wml_predict(model, '{1}') - coef[1] - coef[2]) < 1e-9 AS same_model
+FROM (SELECT wml_maml(gram, 1, 0.3, 2) AS maml, wml_fomaml(gram, 1, 0.3, 2) AS fomaml, wml_reptile(gram, 1, 0.3, 2) AS reptile, wml_erm(gram, 1) AS erm
+	FROM slope_gram, unnest(sources) AS gram) AS linear,
+	LATERAL (VALUES ('maml', maml), ('fomaml', fomaml), ('reptile', reptile), ('erm', erm)) AS fit (objective, coef),
+	wml_mlp_train('SELECT task, x[:1], y FROM slope', 'SELECT x, y FROM few', hidden => '{}', objective => objective, weights => 'uniform',
+		iterations => 4000, outer_rate => 0.01, inner_rate => 0.3, inner_steps => 2) AS model;
+SELECT weights, abs(distance - kernel_distance) < 1e-9 AS same_distance, history.sources - cardinality(array_remove(alpha, 0)) AS more_sources
+FROM slope_gram, unnest('{mixture,closest,uniform}'::text[]) AS weights, wml_alpha(sources, target, weights) AS alpha,
+	wml_mlp_train('SELECT task, x[:1], y FROM slope', 'SELECT x, y FROM few', hidden => '{}', weights => weights, iterations => 1) AS model,
+	wml_mlp_history(model) AS history, wml_bound(slope_gram.sources, alpha, target, 1, 0.1);
+
 -- a text or binary round trip keeps every bit
 SELECT bool_and(model::text::wml_mlp::text = model::text AND wml_mlp_send(model::text::wml_mlp) = wml_mlp_send(model)) AS exact FROM network;
 
@@ -59,6 +76,8 @@ SELECT wml_mlp_train('SELECT x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, y, x FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT y FROM few');
 SELECT wml_mlp_train('DELETE FROM wave', 'SELECT x, y FROM few');
+SELECT wml_mlp_train('WITH gone AS (DELETE FROM wave RETURNING *) SELECT task, x, y FROM gone', 'SELECT x, y FROM few');
+SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few FOR UPDATE');
 SELECT wml_mlp_train('SELECT 1; SELECT task, x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT (task, 1), x, y FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave WHERE false', 'SELECT x, y FROM few');
@@ -69,6 +88,7 @@ SELECT wml_mlp_train('SELECT task, x, y FROM wave UNION ALL VALUES (1, ARRAY[1, 
 SELECT wml_mlp_train('SELECT task, x, ''NaN''::float8 FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, 1e200 * y FROM wave', 'SELECT x, y FROM few', iterations => 10);
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', hidden => '{0}');
+SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', inner_steps => 2000000000);
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', objective => 'sgd');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', weights => 'random');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', iterations => 0);
@@ -78,4 +98,11 @@ SELECT wml_predict(model, '{1,2}') FROM network;
 SELECT wml_adapt(model, '{{1},{2}}', '{1}', 0.1, 1) FROM network;
 SELECT 'nonsense'::wml_mlp;
 SELECT '{v=1 inputs=1 hidden=[] standardized=0 records=0 parameters=[1 Infinity] history=[]}'::wml_mlp;
+-- iteration, mse, distance, sources
+SELECT format('{v=1 inputs=1 hidden=[] standardized=0 records=1 parameters=[1 1] history=[%s]}', record)::wml_mlp IS NOT NULL AS valid
+FROM unnest('{1 2 3 4,1 2 NaN 4}'::text[]) AS record;
+SELECT '{v=1 inputs=1 hidden=[] standardized=0 records=1 parameters=[1 1] history=[NaN 2 3 4]}'::wml_mlp;
+SELECT '{v=1 inputs=1 hidden=[] standardized=0 records=1 parameters=[1 1] history=[1 -2 3 4]}'::wml_mlp;
+SELECT '{v=1 inputs=1 hidden=[] standardized=0 records=1 parameters=[1 1] history=[1 2 -3 4]}'::wml_mlp;
+SELECT '{v=1 inputs=1 hidden=[] standardized=0 records=1 parameters=[1 1] history=[1 2 3 1e300]}'::wml_mlp;
 SELECT wml_predict('{v=1 inputs=1 hidden=[] standardized=0 records=0 parameters=[2 3] history=[]}'::wml_mlp, '{5}') AS two_x_plus_three;
