@@ -20,6 +20,6 @@ do for [rule in 'mixture closest'] {
 	plot 'gaussians.csv' using 'a':'b' with points pt 7 ps radius lc rgb '#999999', \
 		'' using 'a':'b':rule with points pt 7 ps (radius - 0.25) lc palette, \
 		'gaussians_target.csv' using 'a':'b' with points pt 7 ps 0.35 lc rgb uniform, \
-		'gaussians.csv' using 'a':(column('b') - 0.72):(column(rule) >= 0.005 ? sprintf('%.2f', column(rule)) : '0') with labels font ',15'
+		'gaussians.csv' using 'a':(column('b') - 0.76):(column(rule) >= 0.005 ? sprintf('%.2f', column(rule)) : '0') with labels font ',14'
 }
 unset multiplot
