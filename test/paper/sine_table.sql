@@ -2,7 +2,7 @@
 \ir common.sql
 
 SELECT count(DISTINCT trial) AS trials, max(iteration) AS iterations FROM sine_network, wml_mlp_history(model) \gset
-\set title 'RMSE over the whole wave, mean and standard deviation over ' :trials ' trials of ' :iterations ' iterations:'
+\set title 'RMSE over the whole wave, mean and standard deviation over ' :trials ' trials of ' :iterations ' iterations, and in how many of the trials it is lower than that of MAML:'
 \pset title :title
 WITH paper AS (
 	SELECT rank, weights, label, shots, start, adapted
@@ -16,10 +16,11 @@ WITH paper AS (
 SELECT shots, label AS weights, start AS "paper: start", pg_temp.mean_and_spread(array_agg(ours.before)) AS "ours: start",
 	adapted AS "paper: after 10 steps", pg_temp.mean_and_spread(array_agg(ours.after)) AS "ours: after 10 steps",
 	round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ours.after)::numeric, 2) AS "ours, median",
-	count(*) FILTER (WHERE ours.before < maml.before) || ' of ' || count(*) AS "better start than MAML"
+	CASE WHEN ours.weights <> 'uniform' THEN count(*) FILTER (WHERE ours.before < maml.before) END AS "start below MAML",
+	CASE WHEN ours.weights <> 'uniform' THEN count(*) FILTER (WHERE ours.after < maml.after) END AS "end below MAML"
 FROM paper
 JOIN sine_network AS ours USING (shots, weights)
 JOIN sine_network AS maml USING (shots, trial)
 WHERE maml.weights = 'uniform'
-GROUP BY rank, shots, label, start, adapted ORDER BY shots, rank
+GROUP BY rank, shots, ours.weights, label, start, adapted ORDER BY shots, rank
 \g (format=aligned border=2) :out/sine.table
