@@ -1,9 +1,9 @@
 # The nine Gaussian tasks, shaded by their weights under both rules
-set terminal svg size 700,390 fixed noenhanced font 'Arial,13' background 'white'
-set multiplot layout 1,2 margins 0.07,0.99,0.15,0.91 spacing 0.08
+set terminal svg size 700,412 fixed noenhanced font 'Arial,13' background 'white'
+set multiplot layout 1,2 margins 0.07,0.99,0.141,0.915 spacing 0.08
 set size ratio -1
 set xrange [-3.3:3.3]
-set yrange [-3.3:3.3]
+set yrange [-3.3:3.8]
 set xtics -2,2,2
 set ytics -2,2,2
 unset grid
@@ -14,7 +14,7 @@ set cbrange [0:1]
 unset colorbox
 
 # Circles of one standard deviation; as points they make a smaller file than gnuplot's circles
-radius = 8.1
+radius = 8.35
 do for [rule in 'mixture closest'] {
 	set title rule eq 'mixture' ? 'mixture: the closest mixture of tasks' : 'closest: the closest task alone' offset 0,-0.5
 	plot 'gaussians.csv' using 'a':'b' with points pt 7 ps radius lc rgb '#999999', \
