@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
+
 #include "pg/args.h"
 #include "pg/array.h"
 #include "pg/error.h"
@@ -17,6 +19,46 @@ PG_FUNCTION_INFO_V1(wml_mlp_embed);
 PG_FUNCTION_INFO_V1(wml_mlp_predict);
 PG_FUNCTION_INFO_V1(wml_mlp_adapt);
 PG_FUNCTION_INFO_V1(wml_mlp_adapt_path);
+
+/* The network that the last call has fetched, and where from. */
+typedef struct FetchedMlp
+{
+	struct varatt_external from;
+	WmlMlp	   *mlp;
+} FetchedMlp;
+
+/*
+ * The network, out of line as it mostly is, is fetched once for all rows.  What
+ * lies at a place stays the same as long as someone can still see it.
+ */
+static WmlMlp *
+get_network(FunctionCallInfo fcinfo)
+{
+	struct varlena *value = (struct varlena *) PG_GETARG_POINTER(0);
+	FetchedMlp *fetched = (FetchedMlp *) fcinfo->flinfo->fn_extra;
+	struct varatt_external from;
+	MemoryContext old_context;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(value))
+		return PG_GETARG_MLP(0);
+	VARATT_EXTERNAL_GET_POINTER(from, value);
+	if (fetched != NULL && memcmp(&fetched->from, &from, sizeof(from)) == 0)
+		return fetched->mlp;
+
+	fcinfo->flinfo->fn_extra = NULL;
+	if (fetched != NULL)
+	{
+		pfree(fetched->mlp);
+		pfree(fetched);
+	}
+	old_context = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	fetched = (FetchedMlp *) palloc(sizeof(FetchedMlp));
+	fetched->from = from;
+	fetched->mlp = PG_GETARG_MLP(0);
+	fcinfo->flinfo->fn_extra = fetched;
+	MemoryContextSwitchTo(old_context);
+	return fetched->mlp;
+}
 
 /* The inputs of one row; NULL when one of them is. */
 static double *
@@ -40,7 +82,7 @@ get_inputs(FunctionCallInfo fcinfo, const WmlMlp *mlp)
 Datum
 wml_mlp_embed(PG_FUNCTION_ARGS)
 {
-	WmlMlp	   *mlp = PG_GETARG_MLP(0);
+	WmlMlp	   *mlp = get_network(fcinfo);
 	WmlMlpView	view = wml_mlp_view(mlp);
 	double	   *x = get_inputs(fcinfo, mlp);
 	double	   *psi;
@@ -56,7 +98,7 @@ wml_mlp_embed(PG_FUNCTION_ARGS)
 Datum
 wml_mlp_predict(PG_FUNCTION_ARGS)
 {
-	WmlMlp	   *mlp = PG_GETARG_MLP(0);
+	WmlMlp	   *mlp = get_network(fcinfo);
 	WmlMlpView	view = wml_mlp_view(mlp);
 	double	   *x = get_inputs(fcinfo, mlp);
 

@@ -37,6 +37,14 @@ SELECT abs(wml_predict(model, '{0.3}') - wml_predict(coef, wml_embed(model, '{0.
 FROM network, LATERAL (SELECT wml_erm(gram, 1) AS coef FROM (SELECT wml_gram(wml_embed(model, ARRAY[x]), wml_predict(model, ARRAY[x])) AS gram
 	FROM generate_series(-3, 3, 0.01) AS x) AS g) AS fit WHERE (seed, run) = (1, 1);
 
+-- stored networks that take turns in one query are not mistaken for each other
+CREATE TEMP TABLE turn AS
+SELECT seed, wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', iterations => 1, seed => seed) AS model
+FROM generate_series(1, 3) AS seed;
+SELECT bool_and(wml_predict(model, ARRAY[x]) = wml_predict(model::text::wml_mlp, ARRAY[x])) AS predictions,
+	bool_and(wml_embed(model, ARRAY[x]) = wml_embed(model::text::wml_mlp, ARRAY[x])) AS bases, count(DISTINCT wml_predict(model, ARRAY[x])) AS different
+FROM (SELECT x, model FROM generate_series(1, 4) AS x, turn ORDER BY x, seed OFFSET 0) AS turns;
+
 -- adaptation: the path starts at the network, decreases the error, and ends where wml_adapt does
 SELECT bool_and(step = 0 OR mse < before) AS descends, max(step) AS steps
 FROM (SELECT step, mse, lag(mse) OVER (ORDER BY step) AS before FROM network, rows, wml_adapt_path(model, x, y, 0.005, 5)
