@@ -45,9 +45,9 @@ waiting_weights(WmlGramState *state)
 }
 
 /*
- * Rows of buffered states wait for a moment in a queue that all groups share.
- * With many groups the state of the next row is in no cache, and neither is
- * the place where the row is to wait.  The queue gives both the time to arrive:
+ * Outside moving windows, rows stay for a moment in a queue that all groups
+ * share.  With many groups the state of the next row is in no cache, and neither
+ * is the place that the row changes.  The queue gives both the time to arrive:
  * the state is fetched when the row comes, the place when half of the rows in
  * front of it have gone.
  */
@@ -92,43 +92,66 @@ flush_waiting_rows(WmlGramState *state)
 	state->pending = 0;
 }
 
-/* The oldest row leaves the queue and waits in its state. */
+static void
+add_now(WmlGramState *state, const double *z, double weight)
+{
+	wmlc_gram_count(&state->gram, z, weight);
+	if (weight != 0.0)
+		wmlc_gram_flush(&state->gram, z, 0, &weight, 1);
+}
+
+static void
+add_to_waiting(WmlGramState *state, const double *z, double weight)
+{
+	int			stride = row_stride(state);
+
+	if (wmlc_gram_needs_flush(&state->gram, z, weight))
+		flush_waiting_rows(state);
+	wmlc_gram_count(&state->gram, z, weight);
+	if (weight == 0.0)
+		return;
+	memcpy(waiting_rows(state) + state->pending * stride, z, stride * sizeof(double));
+	waiting_weights(state)[state->pending++] = weight;
+	if (state->pending == state->capacity)
+		flush_waiting_rows(state);
+}
+
+/* The oldest row leaves the queue. */
 static void
 advance_queue(void)
 {
 	QueuedRow  *row = queued_row(queue_head++);
-	WmlGramState *state = row->state;
-	int			stride;
 
-	if (state == NULL)
+	if (row->state == NULL)
 		return;
-	if (wmlc_gram_needs_flush(&state->gram, row->z, row->weight))
-		flush_waiting_rows(state);
-	wmlc_gram_count(&state->gram, row->z, row->weight);
-	if (row->weight == 0.0)
-		return;
-	stride = row_stride(state);
-	memcpy(waiting_rows(state) + state->pending * stride, row->z, stride * sizeof(double));
-	waiting_weights(state)[state->pending++] = row->weight;
-	if (state->pending == state->capacity)
-		flush_waiting_rows(state);
+	if (row->state->capacity > 0)
+		add_to_waiting(row->state, row->z, row->weight);
+	else
+		add_now(row->state, row->z, row->weight);
+}
+
+static inline void
+prefetch(const double *from, int count)
+{
+	for (int i = 0; i < count; i += 8)
+		__builtin_prefetch(from + i, 1);
+	__builtin_prefetch(from + count - 1, 1);
 }
 
 static void
 prefetch_place(const QueuedRow *row)
 {
 	WmlGramState *state = row->state;
-	int			stride;
-	const double *place;
 
 	if (state == NULL)
 		return;
-	stride = row_stride(state);
-	place = waiting_rows(state) + state->pending * stride;
-	for (int i = 0; i < stride; i += 8)
-		__builtin_prefetch(place + i, 1);
-	__builtin_prefetch(place + stride - 1, 1);
-	__builtin_prefetch(waiting_weights(state) + state->pending, 1);
+	if (state->capacity > 0)
+	{
+		prefetch(waiting_rows(state) + state->pending * row_stride(state), row_stride(state));
+		prefetch(waiting_weights(state) + state->pending, 1);
+	}
+	else
+		prefetch(state->gram.sums, 2 * (int) wmlc_gram_entries(state->gram.dims));
 }
 
 static Size state_flat_size(ExpandedObjectHeader *header);
@@ -171,6 +194,7 @@ wml_gram_state_create(MemoryContext aggregate_context, int dims, bool buffered)
 
 	EOH_init_header(&state->header, &state_methods, pool->context);
 	state->capacity = capacity;
+	state->queued = buffered;
 	state->pending = 0;
 	state->watch = NULL;
 	wmlc_gram_init(&state->gram, dims);
@@ -221,7 +245,7 @@ wml_gram_from_datum(Datum datum)
 void
 wml_gram_state_flush(WmlGramState *state)
 {
-	if (state->capacity == 0)
+	if (!state->queued)
 		return;
 	while (queue_head != queue_tail)
 		advance_queue();
@@ -235,7 +259,7 @@ wml_gram_state_next_row(void)
 }
 
 static void
-add_buffered(WmlGramState *state, double weight)
+add_to_queue(WmlGramState *state, double weight)
 {
 	QueuedRow  *row = queued_row(queue_tail++);
 
@@ -252,14 +276,12 @@ wml_gram_state_add(WmlGramState *state, double weight)
 {
 	const double *z = wml_gram_state_next_row();
 
-	if (state->capacity > 0)
+	if (state->queued)
 	{
-		add_buffered(state, weight);
+		add_to_queue(state, weight);
 		return;
 	}
-	wmlc_gram_count(&state->gram, z, weight);
-	if (weight != 0.0)
-		wmlc_gram_flush(&state->gram, z, 0, &weight, 1);
+	add_now(state, z, weight);
 	if (state->watch != NULL)
 		wmlc_gram_watch_row(state->watch, &state->gram, z, weight);
 }
@@ -270,6 +292,7 @@ wml_gram_state_watch(WmlGramState *state)
 	if (state->watch != NULL)
 		return;
 	wml_gram_state_flush(state);
+	state->queued = false;
 	state->capacity = 0;
 	state->watch = (WmlcGramWatch *) MemoryContextAlloc(state->header.eoh_context,
 														wmlc_gram_watch_bytes(state->gram.dims));

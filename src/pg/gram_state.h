@@ -24,6 +24,7 @@
 typedef struct WmlGramState
 {
 	ExpandedObjectHeader header;
+	bool		queued;			/* its rows go through the queue of gram_state.c */
 	uint16		capacity;		/* 0: each row enters the sums at once */
 	uint16		pending;		/* rows counted but not yet in the sums */
 	WmlcGramWatch *watch;		/* NULL outside moving windows */
