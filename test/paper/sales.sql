@@ -30,17 +30,16 @@ FROM target_week GROUP BY target, shots;
 
 -- The models; wml_tune leaves out each known week in turn, so each is a fold, and takes its time
 CREATE TEMP TABLE model AS
-WITH weighted AS (
-	SELECT target, shots, choice, gram,
-		wml_alpha(gram, known, weights, 'square', shrink, whiten) OVER (PARTITION BY target, shots, choice) AS alpha
-	FROM source, target, choice
-), fold AS (
+WITH fold AS (
 	SELECT target, shots, week, wml_gram(x, y) AS gram FROM target_week WHERE is_known AND target <= 320
 	GROUP BY target, shots, week
 ), everything AS (
 	SELECT array_agg(gram ORDER BY product) AS sources FROM source
 )
-SELECT target, shots, choice AS method, wml_erm(gram, alpha) AS coef FROM weighted GROUP BY target, shots, choice
+SELECT target, shots, choice AS method, coef
+FROM target, choice, everything, LATERAL (
+	SELECT wml_erm(gram, alpha) AS coef
+	FROM unnest(sources, wml_alpha(sources, known, weights, 'square', shrink, whiten)) AS weighted (gram, alpha)) AS fit
 UNION ALL
 SELECT target, shots, 'prior', wml_posterior_coef(prior, known)
 FROM target, (SELECT wml_prior(sources) AS prior FROM everything) AS learned
