@@ -21,7 +21,7 @@ demo:
 	@test/bin/with-postgres psql -X -q -f test/demo/demo.sql
 
 bench:
-	@test/bin/with-postgres -c shared_buffers=1GB test/bench/run
+	@test/bin/with-postgres -c shared_buffers=1GB -c shared_preload_libraries=wml test/bench/run
 
 paper:
 	@test/bin/provision gnuplot=gnuplot-nox
