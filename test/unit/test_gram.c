@@ -5,6 +5,7 @@
  *	  not finite and the validator do.
  */
 #include "gram_fixture.h"
+#include "quad.h"
 
 static bool
 same_figures(const WmlcGram *a, const WmlcGram *b)
@@ -50,7 +51,7 @@ test_figures(void)
 	{
 		Rows		rows = rows_random(dims, 100, &seed);
 		WmlcGram   *gram;
-		_Float128	weight = 0,
+		Quad		weight = 0,
 					weight_squares = 0,
 					q = 0,
 					h = 0;
@@ -61,12 +62,12 @@ test_figures(void)
 		for (int r = 0; r < rows.count; r++)
 		{
 			const double *z = rows_at(&rows, r);
-			_Float128	w = rows.weights[r];
-			_Float128	y_square = (_Float128) z[dims] * z[dims];
-			_Float128	norm_square = 0;
+			Quad		w = rows.weights[r];
+			Quad		y_square = (Quad) z[dims] * z[dims];
+			Quad		norm_square = 0;
 
 			for (int i = 0; i < dims; i++)
-				norm_square += (_Float128) z[i] * z[i];
+				norm_square += (Quad) z[i] * z[i];
 			weight += w;
 			weight_squares += w * w;
 			q += w * (norm_square + y_square) * (norm_square + y_square);
@@ -76,10 +77,10 @@ test_figures(void)
 		{
 			for (int j = 0; j <= dims; j++)
 			{
-				_Float128	sum = 0;
+				Quad		sum = 0;
 
 				for (int r = 0; r < rows.count; r++)
-					sum += (_Float128) rows.weights[r] * rows_at(&rows, r)[i] * rows_at(&rows, r)[j];
+					sum += (Quad) rows.weights[r] * rows_at(&rows, r)[i] * rows_at(&rows, r)[j];
 				wrong += wmlc_gram_figure(gram, i, j) != (double) sum;
 				wrong += wmlc_dd_value(wmlc_gram_moment(gram, i, j)) != (double) (sum / weight);
 			}
@@ -378,12 +379,12 @@ test_constant(void)
 		{
 			for (int i = 0; i <= rows.dims; i++)
 			{
-				_Float128	sum = 0,
+				Quad		sum = 0,
 							weight = 0;
 
 				for (int r = 0; r < rows.count; r++)
 				{
-					sum += (_Float128) rows.weights[r] * rows_at(&rows, r)[i];
+					sum += (Quad) rows.weights[r] * rows_at(&rows, r)[i];
 					weight += rows.weights[r];
 				}
 				CHECK_NEAR(wmlc_dd_value(wmlc_gram_moment(whole, i, expected)), (double) (sum / weight),

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "quad.h"
 
 static inline bool feature_allowed(const char *feature);
 
@@ -247,10 +248,10 @@ test_reals(InstructionSet set)
 			{
 				for (int j = i; j < p; j++)
 				{
-					_Float128	sum = 0;
+					Quad		sum = 0;
 
 					for (int r = 0; r < rows.count; r++)
-						sum += (_Float128) rows.weights[r] * rows.z[r * rows.stride + i] *
+						sum += (Quad) rows.weights[r] * rows.z[r * rows.stride + i] *
 							rows.z[r * rows.stride + j];
 					wrong += figure(&sums, p, i, j) != (double) sum;
 				}
@@ -463,7 +464,7 @@ test_row_powers(InstructionSet set)
 		for (int magnitude = -60; magnitude <= 60; magnitude += 20)
 		{
 			double		z[MAX_P + 1 + WMLC_ROW_PADDING] = {0.0};
-			_Float128	norm = 0,
+			Quad		norm = 0,
 						square,
 						total;
 			WmlcRowPowers powers,
@@ -472,8 +473,8 @@ test_row_powers(InstructionSet set)
 			for (int i = 0; i <= dims; i++)
 				z[i] = check_normal(&seed) * pow(10.0, magnitude);
 			for (int i = 0; i < dims; i++)
-				norm += (_Float128) z[i] * z[i];
-			square = (_Float128) z[dims] * z[dims];
+				norm += (Quad) z[i] * z[i];
+			square = (Quad) z[dims] * z[dims];
 			total = norm + square;
 			powers = tested_row_powers(z, dims);
 			plain = tested_row_powers_plain(z, dims);

@@ -4,6 +4,7 @@
  *	  the rows in quadruple precision.
  */
 #include "gram_fixture.h"
+#include "quad.h"
 
 static WmlcGram *
 transform(const WmlcGram *gram, const WmlcDd *matrix, int m)
@@ -18,15 +19,15 @@ transform(const WmlcGram *gram, const WmlcDd *matrix, int m)
 }
 
 /* Entry i of T z; *size gets what it would be if nothing cancelled. */
-static _Float128
+static Quad
 image(const WmlcDd *matrix, int p, int i, const double *z, double *size)
 {
-	_Float128	sum = 0;
+	Quad		sum = 0;
 
 	*size = 0.0;
 	for (int k = 0; k < p; k++)
 	{
-		sum += ((_Float128) matrix[i * p + k].hi + matrix[i * p + k].lo) * z[k];
+		sum += ((Quad) matrix[i * p + k].hi + matrix[i * p + k].lo) * z[k];
 		*size += fabs(matrix[i * p + k].hi * z[k]);
 	}
 	return sum;
@@ -47,12 +48,12 @@ check_against_rows(const WmlcGram *result, const Rows *rows, const WmlcDd *matri
 			double		size = 0.0,
 						size_i,
 						size_j;
-			_Float128	sum = 0;
+			Quad		sum = 0;
 
 			for (int r = 0; r < rows->count; r++)
 			{
-				_Float128	zi = image(matrix, p, i, rows_at(rows, r), &size_i);
-				_Float128	zj = image(matrix, p, j, rows_at(rows, r), &size_j);
+				Quad		zi = image(matrix, p, i, rows_at(rows, r), &size_i);
+				Quad		zj = image(matrix, p, j, rows_at(rows, r), &size_j);
 
 				sum += zi * zj * rows->weights[r];
 				size += size_i * size_j * rows->weights[r];
