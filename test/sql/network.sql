@@ -71,7 +71,7 @@ FROM (SELECT wml_maml(gram, 1, 0.3, 2) AS maml, wml_fomaml(gram, 1, 0.3, 2) AS f
 	LATERAL (VALUES ('maml', maml), ('fomaml', fomaml), ('reptile', reptile), ('erm', erm)) AS fit (objective, coef),
 	wml_mlp_train('SELECT task, x[:1], y FROM slope', 'SELECT x, y FROM few', hidden => '{}', objective => objective, weights => 'uniform',
 		iterations => 4000, outer_rate => 0.01, inner_rate => 0.3, inner_steps => 2) AS model;
-SELECT weights, abs(distance - kernel_distance) < 1e-9 AS same_distance, history.sources - cardinality(array_remove(alpha, 0)) AS more_sources
+SELECT weights, abs(distance - kernel_distance) < 1e-9 AS same_distance, history.sources - cardinality(array_remove(alpha, 0::float8)) AS more_sources
 FROM slope_gram, unnest('{mixture,closest,uniform}'::text[]) AS weights, wml_alpha(sources, target, weights) AS alpha,
 	wml_mlp_train('SELECT task, x[:1], y FROM slope', 'SELECT x, y FROM few', hidden => '{}', weights => weights, iterations => 1) AS model,
 	wml_mlp_history(model) AS history, wml_bound(slope_gram.sources, alpha, target, 1, 0.1);
