@@ -63,8 +63,8 @@ wml_linregr(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	gram = PG_GETARG_GRAM(0);
-	names = wml_feature_names(fcinfo, 1, gram->dims);
 	regression = regress(gram);
+	names = wml_feature_names(fcinfo, 1, gram->dims);
 	inverse = (WmlcDd *) palloc(gram->dims * sizeof(WmlcDd));
 	wml_check(wmlc_solve_inverse_diagonal(&regression.solver, inverse, wml_poll));
 	for (int i = 0; i < gram->dims; i++)

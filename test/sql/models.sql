@@ -136,6 +136,8 @@ FROM (SELECT wml_gram(x, 1) AS gram FROM (VALUES ('{1,1}'::float8[]), ('{1,0}'),
 SELECT s.n, s.rank, s.freedom, s.residual_std_error, s.condition, l.feature, l.std_error
 FROM (SELECT wml_gram(ARRAY[1, i, 2 * i], i) AS gram FROM generate_series(1, 2) AS i) AS task,
 	LATERAL wml_linregr_summary(gram) AS s, LATERAL wml_linregr(gram, '{c,a,b}') AS l;
+-- without rows a gram has no features either, but that is not what is wrong
+SELECT wml_linregr(gram, '{a}') FROM (SELECT wml_gram(ARRAY[1], NULL) AS gram) AS no_rows;
 
 -- adaptation: the definition, its path, and step sizes that diverge
 SELECT bool_and(abs(a - b) < 1e-14) AS adapted
