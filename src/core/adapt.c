@@ -7,9 +7,9 @@
  */
 #include "adapt.h"
 
-#include <lapacke.h>
 #include <string.h>
 
+#include "eigenvalue.h"
 #include "spectral.h"
 
 /* Relative rounding of sums over rows, and of what is computed from them. */
@@ -107,20 +107,6 @@ wmlc_adapt_workspace(int d)
 	return (wmlc_task_doubles(d) + 8 * (size_t) (d + 1)) * sizeof(double);
 }
 
-/* The largest eigenvalue of sum psi psi'; the task is used up. */
-static WmlcStatus
-largest_eigenvalue(WmlcTask *task, double *work, double *eigenvalue)
-{
-	int			d = task->d;
-	lapack_int	integer_work;
-
-	if (LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'N', 'L', d, task->sums.hi, task->stride, work,
-							work + d, 2 * d + 1, &integer_work, 1) != 0)
-		return WMLC_NO_CONVERGENCE;
-	*eigenvalue = work[d - 1];
-	return WMLC_OK;
-}
-
 WmlcStatus
 wmlc_largest_stable_eta(const WmlcGram *gram, double *eta, void *work)
 {
@@ -131,8 +117,9 @@ wmlc_largest_stable_eta(const WmlcGram *gram, double *eta, void *work)
 	if (!wmlc_gram_has_means(gram))
 		return WMLC_NOT_FINITE;
 	wmlc_task_load(&task, gram, work);
-	status = largest_eigenvalue(&task, (double *) work + wmlc_task_doubles(gram->dims),
-								&eigenvalue);
+	status = wmlc_largest_eigenvalue(task.d, task.sums.hi, task.stride,
+									 (double *) work + wmlc_task_doubles(gram->dims),
+									 8 * (size_t) (gram->dims + 1), &eigenvalue);
 	if (status == WMLC_OK)
 		*eta = eigenvalue > 0.0 ? 2.0 * wmlc_dd_value(gram->weight) / eigenvalue : INFINITY;
 	return status;

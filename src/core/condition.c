@@ -6,31 +6,13 @@
  * digits of a double, while the smallest eigenvalue of M would have none left
  * of a condition beyond 1e16; and M^-1 is known in double-double.
  */
+#include "eigenvalue.h"
 #include "solve.h"
-
-#include <lapacke.h>
-
-/* Doubles of LAPACK's own workspace for each column: its blocks, and three more. */
-#define LAPACK_DOUBLES 35
 
 size_t
 wmlc_solve_condition_workspace(int d)
 {
-	return (size_t) d * (d + 1 + LAPACK_DOUBLES) * sizeof(double);
-}
-
-/* The largest eigenvalue of a symmetric matrix, of which the lower triangle is there. */
-static double
-largest_eigenvalue(int d, double *matrix, double *work)
-{
-	for (int j = 0; j < d; j++)
-		for (int i = j; i < d; i++)
-			if (!isfinite(matrix[i + (size_t) j * d]))
-				return INFINITY;
-	if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', d, matrix, d, work, work + d,
-						   LAPACK_DOUBLES * d) != 0)
-		return NAN;
-	return work[d - 1];
+	return (size_t) d * (d + WMLC_EIGENVALUE_WORK) * sizeof(double);
 }
 
 WmlcStatus
@@ -39,21 +21,26 @@ wmlc_solve_condition(WmlcSolver *solver, double *condition, void *work, WmlcPoll
 	int			d = solver->d;
 	double	   *matrix = (double *) work;
 	double	   *scratch = matrix + (size_t) d * d;
-	double		largest_unit = INFINITY;
-	double		largest;
+	size_t		scratch_doubles = (size_t) d * WMLC_EIGENVALUE_WORK;
+	double		least_scale = INFINITY;
+	double		largest,
+				largest_inverse;
+	WmlcStatus	status;
 
 	*condition = INFINITY;
 	if (solver->rank < d)
 		return WMLC_OK;
 
-	/* In the caller's units M is unit_i matrix_ij unit_j, but for a common factor. */
+	/* In the caller's units M is matrix_ij / (scale_i scale_j), but for a common factor. */
 	for (int i = 0; i < d; i++)
-		largest_unit = fmin(largest_unit, solver->scale[i]);
+		least_scale = fmin(least_scale, solver->scale[i]);
 	for (int j = 0; j < d; j++)
 		for (int i = j; i < d; i++)
 			matrix[i + (size_t) j * d] = wmlc_square_row(solver->matrix, i).hi[j]
-				* (largest_unit / solver->scale[i]) * (largest_unit / solver->scale[j]);
-	largest = largest_eigenvalue(d, matrix, scratch);
+				* (least_scale / solver->scale[i]) * (least_scale / solver->scale[j]);
+	status = wmlc_largest_eigenvalue(d, matrix, d, scratch, scratch_doubles, &largest);
+	if (status != WMLC_OK)
+		return status;
 	for (int j = 0; j < d; j++)
 	{
 		WmlcDdSpan	x = solver->solution;
@@ -65,8 +52,9 @@ wmlc_solve_condition(WmlcSolver *solver, double *condition, void *work, WmlcPoll
 		wmlc_cholesky_solve(solver->kernels, solver->factor, d, x);
 		for (int i = j; i < d; i++)
 			matrix[i + (size_t) j * d] = wmlc_dd_value(wmlc_dd_get(x, i))
-				* (solver->scale[i] / largest_unit) * (solver->scale[j] / largest_unit);
+				* (solver->scale[i] / least_scale) * (solver->scale[j] / least_scale);
 	}
-	*condition = largest * largest_eigenvalue(d, matrix, scratch);
-	return isnan(*condition) ? WMLC_NOT_FINITE : WMLC_OK;
+	status = wmlc_largest_eigenvalue(d, matrix, d, scratch, scratch_doubles, &largest_inverse);
+	*condition = largest * largest_inverse;
+	return status == WMLC_OK && isnan(*condition) ? WMLC_NOT_FINITE : status;
 }
