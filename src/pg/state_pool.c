@@ -24,7 +24,8 @@ static const char pool_name[] = "wml states";
 /*
  * The pool is found again by the name of its context; only the newest children
  * are looked at, because other aggregates may create one for each of a million
- * groups.
+ * groups.  The pool's callback is the only one of its context, and the pool is
+ * where the callback is.
  */
 WmlStatePool *
 wml_state_pool(MemoryContext aggregate_context, MemoryContextCallbackFunction forget)
