@@ -6,6 +6,7 @@
 
 #include "gram.h"
 #include "gram_internal.h"
+#include "gram_powers.h"
 
 void
 wmlc_gram_init(WmlcGram *gram, int dims)
@@ -32,17 +33,28 @@ wmlc_gram_is_constant(const WmlcGram *gram, int i)
 	return fabs(wmlc_dd_value(difference)) <= 0x1p-100 * wmlc_dd_value(gram->weight);
 }
 
-/* Keep `constant` true when a row joins; the gram holds all rows before it. */
+static bool
+all_ones(const double *rows, int stride, int count, int i)
+{
+	for (int r = 0; r < count; r++)
+	{
+		if (rows[(ptrdiff_t) r * stride + i] != 1.0)
+			return false;
+	}
+	return true;
+}
+
+/* Keep `constant`, the first such feature, true when rows join; the gram holds all rows before them. */
 static void
-follow_constant(WmlcGram *gram, const double *z)
+follow_constant(WmlcGram *gram, const double *rows, int stride, int count)
 {
 	bool		first = wmlc_gram_weighted_rows(gram) == 0;
 
-	if (!first && (gram->constant < 0 || z[gram->constant] == 1.0))
+	if (!first && gram->constant < 0)
 		return;
-	for (int i = 0; i < gram->dims; i++)
+	for (int i = first ? 0 : gram->constant; i < gram->dims; i++)
 	{
-		if (z[i] == 1.0 && (first || wmlc_gram_is_constant(gram, i)))
+		if (all_ones(rows, stride, count, i) && (first || wmlc_gram_is_constant(gram, i)))
 		{
 			gram->constant = i;
 			return;
@@ -67,50 +79,49 @@ add_positive(WmlcDd a, WmlcDd b)
 	return isfinite(sum.hi) ? wmlc_quick_two_sum(sum.hi, sum.lo + (a.lo + b.lo)) : wmlc_dd(sum.hi);
 }
 
-static inline void
-add_scalar_sums(WmlcGram *gram, const double *z, double weight)
+static void
+add_weights(WmlcGram *gram, const double *weights, int count)
 {
-	WmlcRowPowers powers = wmlc_row_powers(z, gram->dims);
-
-	if (weight == 1.0)
+	if (weights == NULL)
 	{
-		/* the common case; dd + 1 needs no products */
-		gram->weight = add_positive(gram->weight, wmlc_dd(1.0));
-		gram->weight_squares = add_positive(gram->weight_squares, wmlc_dd(1.0));
-		gram->q = add_positive(gram->q, powers.q);
-		gram->h = add_positive(gram->h, powers.h);
+		gram->weight = add_positive(gram->weight, wmlc_dd(count));
+		gram->weight_squares = add_positive(gram->weight_squares, wmlc_dd(count));
+		return;
 	}
-	else
+	for (int r = 0; r < count; r++)
 	{
-		gram->weight = add_positive(gram->weight, wmlc_dd(weight));
+		gram->weight = add_positive(gram->weight, wmlc_dd(weights[r]));
 		gram->weight_squares = add_positive(gram->weight_squares,
-											wmlc_two_prod(weight, weight));
-		gram->q = add_positive(gram->q, wmlc_dd_mul_d(powers.q, weight));
-		gram->h = add_positive(gram->h, wmlc_dd_mul_d(powers.h, weight));
+											wmlc_two_prod(weights[r], weights[r]));
 	}
-	gram->max_norm_square = bound(gram->max_norm_square, wmlc_dd_value(powers.norm_square));
-	gram->max_response = bound(gram->max_response, fabs(z[gram->dims]));
 }
 
 void
-wmlc_gram_count(WmlcGram *gram, const double *z, double weight)
+wmlc_gram_add_rows(WmlcGram *gram, const double *rows, int stride, const double *weights, int count)
 {
-	if (weight == 0.0)
-		gram->weightless++;
-	else
-	{
-		follow_constant(gram, z);
-		add_scalar_sums(gram, z, weight);
-	}
-	gram->rows++;
-}
+	WmlcPowers	powers = wmlc_gram_powers(gram->dims, count, rows, stride, weights);
 
-void
-wmlc_gram_flush(WmlcGram *gram, const double *rows, int stride,
-				const double *weights, int count)
-{
+	follow_constant(gram, rows, stride, count);
+	gram->rows += count;
+	add_weights(gram, weights, count);
+	gram->q = add_positive(gram->q, powers.q);
+	gram->h = add_positive(gram->h, powers.h);
+	gram->max_norm_square = bound(gram->max_norm_square, powers.max_norm_square);
+	gram->max_response = bound(gram->max_response, powers.max_response);
 	wmlc_gram_kernel(gram->dims + 1, count, rows, stride, weights,
 					 wmlc_gram_hi(gram), wmlc_gram_lo(gram));
+}
+
+void
+wmlc_gram_add_row(WmlcGram *gram, const double *z, double weight)
+{
+	if (weight == 0.0)
+	{
+		gram->rows++;
+		gram->weightless++;
+	}
+	else
+		wmlc_gram_add_rows(gram, z, 0, weight == 1.0 ? NULL : &weight, 1);
 }
 
 static int

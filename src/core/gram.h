@@ -92,20 +92,15 @@ wmlc_gram_weighted_rows(const WmlcGram *gram)
 extern void wmlc_gram_init(WmlcGram *gram, int dims);
 
 /*
- * Adding a row goes in two steps, so that a caller can collect rows and pay
- * for the pass over the triangle once for several: `count` takes note of the
- * row in the counts and scalar sums, `flush` adds collected rows to G.  Rows
- * carry WMLC_ROW_PADDING zeros behind them.  Before the count of a row for
- * which wmlc_gram_needs_flush says so, what was collected must be flushed.
+ * Add rows z = (psi, y) that lie `stride` apart.  None of their weights is 0, and
+ * no weights at all means that all are 1.  WMLC_ROW_PADDING zeros follow the last
+ * row, of which there are at most WMLC_KERNEL_ROWS.
  */
-static inline bool
-wmlc_gram_needs_flush(const WmlcGram *gram, const double *z, double weight)
-{
-	return gram->constant >= 0 && z[gram->constant] != 1.0 && weight != 0.0;
-}
-extern void wmlc_gram_count(WmlcGram *gram, const double *z, double weight);
-extern void wmlc_gram_flush(WmlcGram *gram, const double *rows, int stride,
-							const double *weights, int count);
+extern void wmlc_gram_add_rows(WmlcGram *gram, const double *rows, int stride,
+							   const double *weights, int count);
+
+/* Add one row, followed by WMLC_ROW_PADDING zeros; its weight may be 0. */
+extern void wmlc_gram_add_row(WmlcGram *gram, const double *z, double weight);
 
 /*
  * What a moving window remembers beside its gram: the largest values that its

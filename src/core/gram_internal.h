@@ -8,9 +8,9 @@
 #include "gram.h"
 
 /*
- * Rounding leaves at most n 2^-105 sqrt(G_ii G_jj) in an entry, by Cauchy and
- * Schwarz.  A sum below this fraction of that scale is noise around zero: it
- * would depend on the order of the rows and tells nothing.
+ * Rounding leaves at most some (2^-97 + n 2^-105) sqrt(G_ii G_jj) in an entry
+ * (docs/mathematics.md).  A sum below this fraction of that scale is noise
+ * around zero: it would depend on the order of the rows and tells nothing.
  */
 #define WMLC_GRAM_NOISE 0x1p-90
 

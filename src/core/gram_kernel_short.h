@@ -130,10 +130,10 @@ short_row_avx512(int p, const double *z, double weight, bool weighted, double *h
 
 __attribute__((target(SHORT_TARGET)))
 static void
-kernel_avx512_short(int p, const double *z, double weight, double *hi, double *lo)
+kernel_avx512_short(int p, const double *z, const double *weight, double *hi, double *lo)
 {
-	if (weight == 1.0)
-		short_row_avx512(p, z, weight, false, hi, lo);
+	if (weight == NULL)
+		short_row_avx512(p, z, 1.0, false, hi, lo);
 	else
-		short_row_avx512(p, z, weight, true, hi, lo);
+		short_row_avx512(p, z, *weight, true, hi, lo);
 }

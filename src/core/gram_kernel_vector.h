@@ -8,15 +8,16 @@
  *	  LANES			doubles in a vector
  *	  TILE_VECTORS	how many vectors of columns a tile has: 2 or 4, by the registers
  *	  VECTOR		the vector type
- *	  LOAD, STORE, BROADCAST, ADD, SUB, MUL, FMADD, FMSUB
+ *	  LOAD, STORE, BROADCAST, ADD, SUB, MUL, FMADD, FMSUB, SQRT
  *	  UNLESS_NAN	UNLESS_NAN(t, a, b): a, but b in the lanes where t is NaN
- *	  LARGER_SIZE	LARGER_SIZE(a, b): |a| or b >= 0, whichever is larger
+ *	  MIDDLE_ABOVE	MIDDLE_ABOVE(a): 1.5 * 2^k with the least 2^k above a > 0
  *	  MASK, MASK_BETWEEN, MASK_LOAD, MASK_STORE
  *					MASK_BETWEEN(from, to): the lanes k with from <= k < to
  *
  * Rows of the triangle are contiguous and of every length, so the last vector
- * of a row usually reaches into the beginning of the next one.  There it meets
- * the zeros behind z, adds nothing, and writes back what it read.  A load that
+ * of a row usually reaches into the beginning of the next one.  With a single
+ * row of data it meets the zeros behind z there, adds nothing, and writes back
+ * what it read; with several, masks keep it away.  A load that
  * overlaps a store still in flight stalls the processor; taking the even rows
  * first and the odd ones after keeps neighbours apart.
  */
@@ -96,27 +97,38 @@ KERNEL(_row) (int p, int i, const double *z, double weight, bool weighted, doubl
 	}
 }
 
-/* Where the accumulators of row i and the columns from j on start. */
+/*
+ * Where the accumulators of row i and the columns from j on start: at a bias of
+ * 1.5 * 2^k, where no sum of products exceeds 2^(k-1).  So an accumulator stays
+ * between 2^k and 2^(k+1).  (A little more than twice the sizes, for these are
+ * rounded.)
+ */
 __attribute__((target(TARGET), always_inline))
 static inline VECTOR
-KERNEL(_bias) (const double *bound, int i, int j)
+KERNEL(_bias) (const double *size, int i, int j)
 {
-	return MUL(BROADCAST(BIAS * bound[i]), LOAD(bound + j));
+	return MIDDLE_ABOVE(MUL(BROADCAST((2.0 + 0x1p-30) * size[i]), LOAD(size + j)));
 }
 
 /*
  * The same from several rows of data: a tile of two rows of the triangle and
  * up to TILE_VECTORS vectors of columns, which share the two factors that have
- * to be broadcast.  Each product is added to an accumulator that starts at a
- * bias so large that the error of the addition is exact and takes two
- * operations where a general two-sum takes six: s = acc + f z, rounded; then
+ * to be broadcast.  Each product is added to an accumulator whose last bit has
+ * always the same worth, so that the error of the addition is exact and takes
+ * two operations where a general two-sum takes six: s = acc + f z, rounded; then
  * s - acc is exact, and f z - (s - acc) is the rest.
+ *
+ * The rests are added up in the 53 bits behind that last bit.  Seen from the
+ * block's sum, these begin some bits higher than the lo of a normalised sum
+ * would, and what is lost grows with the number of rows.  On the other hand the
+ * block is one addition to the sums in memory, where its rows would be many:
+ * over some hundred rows that makes good what the rests have lost.
  */
 __attribute__((target(TARGET), always_inline))
 static inline void
 KERNEL(_tile) (int vectors, int p, int first, int column, int end, int count,
 			   const double *rows, int stride, const double *factors, int step,
-			   const double *factor_errors, const double *bound, double *hi, double *lo)
+			   const double *factor_errors, const double *size, double *hi, double *lo)
 {
 	VECTOR		sum[2 * TILE_VECTORS];
 	VECTOR		error[2 * TILE_VECTORS];
@@ -124,26 +136,35 @@ KERNEL(_tile) (int vectors, int p, int first, int column, int end, int count,
 #pragma GCC unroll 8
 	for (int k = 0; k < 2 * vectors; k++)
 	{
-		sum[k] = KERNEL(_bias) (bound, first + k / vectors, column + k % vectors * LANES);
+		sum[k] = KERNEL(_bias) (size, first + k / vectors, column + k % vectors * LANES);
 		error[k] = BROADCAST(0.0);
 	}
 	for (int r = 0; r < count; r++)
 	{
 		const double *z = rows + (ptrdiff_t) r * stride + column;
 		const double *factor = factors + (ptrdiff_t) r * step;
+		VECTOR		rest[2 * TILE_VECTORS];
 
+		/* step by step for all vectors: the units for sums and for products are then both busy */
 #pragma GCC unroll 8
 		for (int k = 0; k < 2 * vectors; k++)
 		{
-			VECTOR		f = BROADCAST(factor[k / vectors]);
-			VECTOR		zk = LOAD(z + k % vectors * LANES);
-			VECTOR		new_sum = FMADD(f, zk, sum[k]);
-			VECTOR		rest = FMSUB(f, zk, SUB(new_sum, sum[k]));
-
+			rest[k] = sum[k];
+			sum[k] = FMADD(BROADCAST(factor[k / vectors]), LOAD(z + k % vectors * LANES), sum[k]);
+		}
+#pragma GCC unroll 8
+		for (int k = 0; k < 2 * vectors; k++)
+			rest[k] = SUB(sum[k], rest[k]);
+#pragma GCC unroll 8
+		for (int k = 0; k < 2 * vectors; k++)
+			rest[k] = FMSUB(BROADCAST(factor[k / vectors]), LOAD(z + k % vectors * LANES), rest[k]);
+#pragma GCC unroll 8
+		for (int k = 0; k < 2 * vectors; k++)
+		{
 			if (factor_errors != NULL)
-				rest = FMADD(BROADCAST(factor_errors[r * 2 + k / vectors]), zk, rest);
-			error[k] = ADD(error[k], rest);
-			sum[k] = new_sum;
+				rest[k] = FMADD(BROADCAST(factor_errors[r * 2 + k / vectors]),
+								LOAD(z + k % vectors * LANES), rest[k]);
+			error[k] = ADD(error[k], rest[k]);
 		}
 	}
 
@@ -159,7 +180,7 @@ KERNEL(_tile) (int vectors, int p, int first, int column, int end, int count,
 		__builtin_prefetch(hi + start + 2 * p);
 		__builtin_prefetch(lo + start + 2 * p);
 		if (i < p)
-			KERNEL(_add_between) (i - j, end - j, SUB(sum[k], KERNEL(_bias) (bound, i, j)), error[k],
+			KERNEL(_add_between) (i - j, end - j, SUB(sum[k], KERNEL(_bias) (size, i, j)), error[k],
 								  hi + start, lo + start);
 	}
 }
@@ -172,16 +193,15 @@ KERNEL(_tile) (int vectors, int p, int first, int column, int end, int count,
 __attribute__((target(TARGET), always_inline))
 static inline void
 KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride,
-					 const double *weights, bool weighted, const double *bound,
-					 double *hi, double *lo)
+					 const double *weights, const double *size, double *hi, double *lo)
 {
 	double		scaled[2 * WMLC_KERNEL_ROWS];
 	double		scaled_error[2 * WMLC_KERNEL_ROWS];
-	const double *factors = weighted ? scaled : rows + first;
-	const double *factor_errors = weighted ? scaled_error : NULL;
-	int			step = weighted ? 2 : stride;
+	const double *factors = weights == NULL ? rows + first : scaled;
+	const double *factor_errors = weights == NULL ? NULL : scaled_error;
+	int			step = weights == NULL ? stride : 2;
 
-	for (int n = 0; weighted && n < 2 * count; n++)
+	for (int n = 0; weights != NULL && n < 2 * count; n++)
 	{
 		double		weight = weights[n / 2];
 		double		z = rows[n / 2 * stride + first + n % 2];
@@ -198,7 +218,7 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 		column = end < vectors * LANES ? 0 : end - vectors * LANES;
 #define TILE(n) \
 		KERNEL(_tile) (n, p, first, column, end, count, rows, stride, factors, step, factor_errors, \
-					   bound, hi, lo)
+					   size, hi, lo)
 		if (vectors == 1)
 			TILE(1);
 		else if (vectors == 2)
@@ -214,19 +234,23 @@ KERNEL(_block_rows) (int p, int first, int count, const double *rows, int stride
 	}
 }
 
-/* The largest |root z| of each column; NaN counts as larger than anything. */
+/* The root of the sum of |weight| z^2 for each column. */
 __attribute__((target(TARGET)))
 static void
 KERNEL(_column_sizes) (int p, int count, const double *rows, int stride,
-					   const double *roots, double *sizes)
+					   const double *weights, double *sizes)
 {
 	for (int column = 0; column < p; column += LANES)
 	{
-		VECTOR		largest = BROADCAST(0.0);
+		VECTOR		sum = BROADCAST(0.0);
 
 		for (int r = 0; r < count; r++)
-			largest = LARGER_SIZE(MUL(BROADCAST(roots[r]), LOAD(rows + r * stride + column)), largest);
-		STORE(sizes + column, largest);
+		{
+			VECTOR		z = LOAD(rows + (ptrdiff_t) r * stride + column);
+
+			sum = FMADD(weights == NULL ? z : MUL(BROADCAST(fabs(weights[r])), z), z, sum);
+		}
+		STORE(sizes + column, SQRT(sum));
 	}
 }
 
@@ -282,28 +306,26 @@ KERNEL(_triangle) (int p, const double *z, double weight, bool weighted, double 
 
 __attribute__((target(TARGET)))
 static void
-KERNEL(_single) (int p, const double *z, double weight, double *hi, double *lo)
+KERNEL(_single) (int p, const double *z, const double *weight, double *hi, double *lo)
 {
-	if (weight == 1.0)
-		KERNEL(_triangle) (p, z, weight, false, hi, lo);
+	if (weight == NULL)
+		KERNEL(_triangle) (p, z, 1.0, false, hi, lo);
 	else
-		KERNEL(_triangle) (p, z, weight, true, hi, lo);
+		KERNEL(_triangle) (p, z, *weight, true, hi, lo);
 }
 
-/* The common case with constants, so that the compiler unrolls it. */
+/* The common case with a constant, so that the compiler leaves out what it does not need. */
 __attribute__((target(TARGET)))
 static void
 KERNEL(_block) (int p, int count, const double *rows, int stride, const double *weights,
-				bool weighted, const double *bound, double *hi, double *lo)
+				const double *size, double *hi, double *lo)
 {
 	for (int i = 0; i < p; i += 2)
 	{
-		if (weighted)
-			KERNEL(_block_rows) (p, i, count, rows, stride, weights, true,
-								 bound, hi, lo);
+		if (weights == NULL)
+			KERNEL(_block_rows) (p, i, count, rows, stride, NULL, size, hi, lo);
 		else
-			KERNEL(_block_rows) (p, i, count, rows, stride, weights, false,
-								 bound, hi, lo);
+			KERNEL(_block_rows) (p, i, count, rows, stride, weights, size, hi, lo);
 	}
 }
 
@@ -321,7 +343,8 @@ KERNEL(_block) (int p, int count, const double *rows, int stride, const double *
 #undef FMADD
 #undef FMSUB
 #undef UNLESS_NAN
-#undef LARGER_SIZE
+#undef SQRT
+#undef MIDDLE_ABOVE
 #undef MASK
 #undef MASK_BETWEEN
 #undef MASK_LOAD

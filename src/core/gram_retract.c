@@ -11,6 +11,7 @@
 
 #include "gram.h"
 #include "gram_internal.h"
+#include "gram_powers.h"
 
 /*
  * A sum that shrinks to this fraction of what it was in a moving window has
@@ -32,22 +33,16 @@ forget_rows(WmlcGram *gram)
 	gram->weightless = weightless;
 }
 
-static inline WmlcDd
-times_weight(WmlcDd a, double weight)
-{
-	return fabs(weight) == 1.0 ? wmlc_dd_scale(a, weight) : wmlc_dd_mul_d(a, weight);
-}
-
 static void
 subtract_scalar_sums(WmlcGram *gram, const double *z, double weight)
 {
-	WmlcRowPowers powers = wmlc_row_powers(z, gram->dims);
+	WmlcPowers	powers = wmlc_gram_powers(gram->dims, 1, z, 0, &weight);
 
 	gram->weight = wmlc_add_or_propagate(gram->weight, wmlc_dd(-weight));
 	gram->weight_squares = wmlc_add_or_propagate(gram->weight_squares,
-												 times_weight(wmlc_dd(weight), -weight));
-	gram->q = wmlc_add_or_propagate(gram->q, times_weight(powers.q, -weight));
-	gram->h = wmlc_add_or_propagate(gram->h, times_weight(powers.h, -weight));
+												 wmlc_dd_neg(wmlc_two_prod(weight, weight)));
+	gram->q = wmlc_add_or_propagate(gram->q, wmlc_dd_neg(powers.q));
+	gram->h = wmlc_add_or_propagate(gram->h, wmlc_dd_neg(powers.h));
 }
 
 /*
@@ -177,7 +172,7 @@ wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, WmlcGramWatch 
 		return true;
 	}
 	subtract_scalar_sums(gram, z, weight);
-	wmlc_gram_flush(gram, z, 0, &negative, 1);
+	wmlc_gram_kernel(gram->dims + 1, 1, z, 0, &negative, wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 	watch->changes++;
 	watch_constant(watch, gram, z, -1);
 	return all_have_digits(gram, watch);
@@ -212,7 +207,8 @@ wmlc_gram_settle(WmlcGram *gram, const WmlcGramWatch *watch)
 
 /*
  * a - b for sums that cannot be negative.  A difference that rounding alone
- * explains is zero; *contained turns false when b was clearly no part of a.
+ * explains, be it of a subtraction before this one, is zero; *contained turns
+ * false when b was clearly no part of a.
  */
 static WmlcDd
 subtract_part(WmlcDd a, WmlcDd b, double noise, bool *contained)
@@ -221,7 +217,7 @@ subtract_part(WmlcDd a, WmlcDd b, double noise, bool *contained)
 
 	if (rest.hi < -WMLC_GRAM_NOISE * a.hi)
 		*contained = false;
-	return rest.hi <= noise * a.hi ? wmlc_dd(0.0) : drop_noise(rest, noise * a.hi);
+	return rest.hi <= WMLC_GRAM_NOISE * a.hi ? wmlc_dd(0.0) : drop_noise(rest, noise * a.hi);
 }
 
 /* The triangle of a - b.  Features that only the rows of b used vanish. */

@@ -322,7 +322,6 @@ wmlc_rehearse_rows(const WmlcGram *role, int64_t rows, uint64_t seed, WmlcGram *
 	Normal		normal;
 	int			p = role->dims + 1;
 	uint64_t	state = seed;
-	double		weight = 1.0;
 	WmlcStatus	status;
 
 	lay_out_normal(&normal, p, work);
@@ -332,8 +331,7 @@ wmlc_rehearse_rows(const WmlcGram *role, int64_t rows, uint64_t seed, WmlcGram *
 	for (int64_t i = 0; i < rows && status == WMLC_OK; i++)
 	{
 		draw_row(&normal, &state);
-		wmlc_gram_count(result, normal.z, weight);
-		wmlc_gram_flush(result, normal.z, p, &weight, 1);
+		wmlc_gram_add_row(result, normal.z, 1.0);
 	}
 	return status;
 }

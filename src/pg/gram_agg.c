@@ -71,18 +71,20 @@ has_null_element(const char *bitmap, int length)
 	return false;
 }
 
-/* Arguments of wml_gram(x, y [, weight]). */
-typedef struct RowArguments
+/*
+ * The next row of a table mostly lies just below this one on its page, since
+ * pages are filled from the end.  Where it does not, nothing is lost.
+ */
+static inline void
+prefetch_next_row(const WmlRow *row)
 {
-	int			dims;			/* number of features */
-	const char *features;		/* not aligned */
-	double		response;
-	double		weight;
-} RowArguments;
+	for (int offset = 64; offset <= row->dims * (int) sizeof(double) + 64; offset += 64)
+		__builtin_prefetch(row->features - offset);
+}
 
-/* False for a row to be skipped. */
+/* The arguments of wml_gram(x, y [, weight]); false for a row to be skipped. */
 static bool
-get_row(FunctionCallInfo fcinfo, RowArguments *row)
+get_row(FunctionCallInfo fcinfo, WmlRow *row)
 {
 	struct varlena *value;
 	const char *data;
@@ -120,16 +122,8 @@ get_row(FunctionCallInfo fcinfo, RowArguments *row)
 		data += sizeof(array);
 	row->dims = array.length;
 	row->features = data;
+	prefetch_next_row(row);
 	return true;
-}
-
-/* The row as z = (x, y) with its padding. */
-static void
-write_row(const RowArguments *row, double *z)
-{
-	memcpy(z, row->features, row->dims * sizeof(double));
-	z[row->dims] = row->response;
-	memset(z + row->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
 }
 
 static void
@@ -207,7 +201,7 @@ static Datum
 accumulate(FunctionCallInfo fcinfo, bool moving)
 {
 	MemoryContext context = wml_aggregate_context(fcinfo);
-	RowArguments row;
+	WmlRow		row;
 	WmlGramState *state;
 
 	if (!PG_ARGISNULL(0))
@@ -218,8 +212,7 @@ accumulate(FunctionCallInfo fcinfo, bool moving)
 	check_length(state, row.dims);
 	if (moving)
 		wml_gram_state_watch(state);
-	write_row(&row, wml_gram_state_next_row());
-	wml_gram_state_add(state, row.weight);
+	wml_gram_state_add(state, &row);
 	PG_RETURN_DATUM(wml_gram_state_datum(state));
 }
 
@@ -242,9 +235,8 @@ wml_gram_accum_moving(PG_FUNCTION_ARGS)
 Datum
 wml_gram_retract(PG_FUNCTION_ARGS)
 {
-	RowArguments row;
+	WmlRow		row;
 	WmlGramState *state;
-	double		z[WMLC_ROW_SIZE];
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
@@ -254,8 +246,7 @@ wml_gram_retract(PG_FUNCTION_ARGS)
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
 	if (state == NULL || row.dims != state->gram.dims || state->gram.rows <= 1)
 		PG_RETURN_NULL();
-	write_row(&row, z);
-	if (!wml_gram_state_retract(state, z, row.weight))
+	if (!wml_gram_state_retract(state, &row))
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(wml_gram_state_datum(state));
 }

@@ -8,48 +8,145 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
+#include "core/stream.h"
 #include "pg/gram_state.h"
 #include "pg/state_pool.h"
 
 /*
- * From this many features on, rows wait and enter the sums several at a time:
- * the pass over the sums, which no longer fit the cache when there are many
- * groups, is then shared.  So many rows wait that the buffer stays smaller
- * than the gram.
+ * A group that has had a few rows gets a buffer, where the next ones wait and
+ * then enter the sums together: that is several times faster than one by one,
+ * and with many groups the pass over sums that are in no cache is shared.  Over
+ * few rows one by one is more exact, though (see gram_kernel_vector.h), and where
+ * rows are short they can wait longer for a buffer, for there is less to gain.
  */
-#define BUFFERED_DIMS 24
+static inline int
+rows_before_buffer(int dims)
+{
+	return dims < 24 ? 128 : 8;
+}
+
+/* All buffers of an aggregate together take no more than this, nor than half of work_mem. */
+#define LARGEST_BUFFERS ((Size) 64 * 1024 * 1024)
+
+/*
+ * Buffers beyond this size are in no cache when the next row comes.  Long rows
+ * are then written past the caches, which other things have more use for.
+ */
+#define CACHED_BUFFERS ((Size) 4 * 1024 * 1024)
+#define LINE ((int) (WMLC_CACHE_LINE / sizeof(double)))
+#define LONG_ROW (4 * LINE)
 
 static inline int
 buffer_capacity(int dims)
 {
-	return dims < BUFFERED_DIMS ? 0 : Min(3 * dims / 4, WMLC_KERNEL_ROWS);
+	return Max(24, Min(dims + 2, WMLC_KERNEL_ROWS));
 }
 
 /* From one row that waits to the next. */
 static inline int
 row_stride(const WmlGramState *state)
 {
-	return state->gram.dims + 1 + WMLC_ROW_PADDING;
+	int			p = state->gram.dims + 1;
+
+	return p < LONG_ROW ? p : (int) TYPEALIGN(LINE, p);
 }
 
 static inline double *
-waiting_rows(WmlGramState *state)
+next_waiting_row(WmlGramState *state)
 {
-	return state->gram.sums + 2 * wmlc_gram_entries(state->gram.dims);
+	return state->waiting + state->pending * row_stride(state);
 }
 
+/* Behind the rows and the padding of the last one. */
 static inline double *
 waiting_weights(WmlGramState *state)
 {
-	return waiting_rows(state) + state->capacity * row_stride(state);
+	return state->waiting + state->capacity * row_stride(state) + WMLC_ROW_PADDING;
+}
+
+static void
+get_buffer(WmlGramState *state)
+{
+	WmlStatePool *pool = wml_state_pool_of(state->header.eoh_context);
+	Size		size = WMLC_CACHE_LINE +
+		(state->capacity * (row_stride(state) + 1) + WMLC_ROW_PADDING) * sizeof(double);
+
+	if (pool->buffers + size > Min(LARGEST_BUFFERS, (Size) work_mem * 1024 / 2))
+	{
+		state->capacity = 0;	/* do not ask again */
+		return;
+	}
+	state->waiting = (double *) TYPEALIGN(WMLC_CACHE_LINE, wml_state_pool_alloc(pool, size));
+	state->streamed = state->gram.dims >= LONG_ROW && pool->buffers > CACHED_BUFFERS;
+	pool->buffers += size;
+}
+
+static inline void
+write_row(double *z, const WmlRow *row)
+{
+	memcpy(z, row->features, row->dims * sizeof(double));
+	z[row->dims] = row->response;
+}
+
+/* For the functions that add a single row. */
+static inline void
+write_padded_row(double *z, const WmlRow *row)
+{
+	write_row(z, row);
+	memset(z + row->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
+}
+
+static void
+add_waiting_rows(WmlGramState *state)
+{
+	int			stride = row_stride(state);
+	double	   *end;
+
+	if (state->pending == 0)
+		return;
+	end = state->waiting + (state->pending - 1) * stride + state->gram.dims + 1;
+	memset(end, 0, WMLC_ROW_PADDING * sizeof(double));
+	wmlc_gram_add_rows(&state->gram, state->waiting, stride,
+					   state->weighted ? waiting_weights(state) : NULL, state->pending);
+	state->pending = 0;
+	state->weighted = false;
+}
+
+static void
+let_row_wait(WmlGramState *state, const WmlRow *row)
+{
+	double	   *z = next_waiting_row(state);
+	double	   *weights = waiting_weights(state);
+
+	if (row->weight == 0.0)
+	{
+		wmlc_gram_add_row(&state->gram, NULL, 0.0);
+		return;
+	}
+	if (state->streamed)
+		wmlc_stream_row(z, row->features, row->dims, row->response);
+	else
+		write_row(z, row);
+	if (row->weight != 1.0 && !state->weighted)
+	{
+		for (int i = 0; i < state->pending; i++)
+			weights[i] = 1.0;
+		state->weighted = true;
+	}
+	if (state->weighted)
+		weights[state->pending] = row->weight;
+	state->pending++;
+	if (state->pending == state->capacity)
+		add_waiting_rows(state);
 }
 
 /*
- * Outside moving windows, rows stay for a moment in a queue that all groups
+ * Rows of groups without a buffer stay for a moment in a queue that all of them
  * share.  With many groups the state of the next row is in no cache, and neither
- * is the place that the row changes.  The queue gives both the time to arrive:
- * the state is fetched when the row comes, the place when half of the rows in
- * front of it have gone.
+ * are its sums.  The queue gives both the time to arrive: the state is fetched
+ * when the row comes, the sums when half of the rows in front of it have gone.
  */
 #define QUEUE_ROWS 4
 
@@ -83,75 +180,28 @@ forget_queued_rows(void *context)
 	}
 }
 
-static void
-flush_waiting_rows(WmlGramState *state)
-{
-	if (state->pending > 0)
-		wmlc_gram_flush(&state->gram, waiting_rows(state), row_stride(state),
-						waiting_weights(state), state->pending);
-	state->pending = 0;
-}
-
-static void
-add_now(WmlGramState *state, const double *z, double weight)
-{
-	wmlc_gram_count(&state->gram, z, weight);
-	if (weight != 0.0)
-		wmlc_gram_flush(&state->gram, z, 0, &weight, 1);
-}
-
-static void
-add_to_waiting(WmlGramState *state, const double *z, double weight)
-{
-	int			stride = row_stride(state);
-
-	if (wmlc_gram_needs_flush(&state->gram, z, weight))
-		flush_waiting_rows(state);
-	wmlc_gram_count(&state->gram, z, weight);
-	if (weight == 0.0)
-		return;
-	memcpy(waiting_rows(state) + state->pending * stride, z, stride * sizeof(double));
-	waiting_weights(state)[state->pending++] = weight;
-	if (state->pending == state->capacity)
-		flush_waiting_rows(state);
-}
-
 /* The oldest row leaves the queue. */
 static void
 advance_queue(void)
 {
 	QueuedRow  *row = queued_row(queue_head++);
 
-	if (row->state == NULL)
-		return;
-	if (row->state->capacity > 0)
-		add_to_waiting(row->state, row->z, row->weight);
-	else
-		add_now(row->state, row->z, row->weight);
-}
-
-static inline void
-prefetch(const double *from, int count)
-{
-	for (int i = 0; i < count; i += 8)
-		__builtin_prefetch(from + i, 1);
-	__builtin_prefetch(from + count - 1, 1);
+	if (row->state != NULL)
+		wmlc_gram_add_row(&row->state->gram, row->z, row->weight);
 }
 
 static void
-prefetch_place(const QueuedRow *row)
+prefetch_sums(const QueuedRow *row)
 {
 	WmlGramState *state = row->state;
+	int			count;
 
 	if (state == NULL)
 		return;
-	if (state->capacity > 0)
-	{
-		prefetch(waiting_rows(state) + state->pending * row_stride(state), row_stride(state));
-		prefetch(waiting_weights(state) + state->pending, 1);
-	}
-	else
-		prefetch(state->gram.sums, 2 * (int) wmlc_gram_entries(state->gram.dims));
+	count = 2 * (int) wmlc_gram_entries(state->gram.dims);
+	for (int i = 0; i < count; i += 8)
+		__builtin_prefetch(state->gram.sums + i, 1);
+	__builtin_prefetch(state->gram.sums + count - 1, 1);
 }
 
 static Size state_flat_size(ExpandedObjectHeader *header);
@@ -187,16 +237,17 @@ WmlGramState *
 wml_gram_state_create(MemoryContext aggregate_context, int dims, bool buffered)
 {
 	WmlStatePool *pool = wml_state_pool(aggregate_context, forget_queued_rows);
-	int			capacity = buffered ? buffer_capacity(dims) : 0;
-	Size		row = (dims + 1 + WMLC_ROW_PADDING + 1) * sizeof(double);
 	WmlGramState *state = (WmlGramState *)
-		wml_state_pool_alloc(pool, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims) + capacity * row);
+		wml_state_pool_alloc(pool, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims));
 
 	EOH_init_header(&state->header, &state_methods, pool->context);
-	state->capacity = capacity;
-	state->queued = buffered;
-	state->pending = 0;
+	state->waiting = NULL;
 	state->watch = NULL;
+	state->queued = buffered;
+	state->weighted = false;
+	state->streamed = false;
+	state->capacity = buffered ? buffer_capacity(dims) : 0;
+	state->pending = 0;
 	wmlc_gram_init(&state->gram, dims);
 	return state;
 }
@@ -249,41 +300,42 @@ wml_gram_state_flush(WmlGramState *state)
 		return;
 	while (queue_head != queue_tail)
 		advance_queue();
-	flush_waiting_rows(state);
-}
-
-double *
-wml_gram_state_next_row(void)
-{
-	return queued_row(queue_tail)->z;
+	add_waiting_rows(state);
 }
 
 static void
-add_to_queue(WmlGramState *state, double weight)
+add_to_queue(WmlGramState *state, const WmlRow *row)
 {
-	QueuedRow  *row = queued_row(queue_tail++);
+	QueuedRow  *place = queued_row(queue_tail++);
 
-	row->state = state;
-	row->weight = weight;
+	place->state = state;
+	place->weight = row->weight;
+	write_padded_row(place->z, row);
 	if (queue_tail - queue_head == QUEUE_ROWS)
 		advance_queue();
 	if (queue_tail - queue_head > QUEUE_ROWS / 2)
-		prefetch_place(queued_row(queue_head + QUEUE_ROWS / 2 - 1));
+		prefetch_sums(queued_row(queue_head + QUEUE_ROWS / 2 - 1));
 }
 
 void
-wml_gram_state_add(WmlGramState *state, double weight)
+wml_gram_state_add(WmlGramState *state, const WmlRow *row)
 {
-	const double *z = wml_gram_state_next_row();
+	double		z[WMLC_ROW_SIZE];
 
-	if (state->queued)
+	if (state->waiting == NULL && state->capacity > 0 &&
+		state->gram.rows >= rows_before_buffer(state->gram.dims))
+		get_buffer(state);
+	if (state->waiting != NULL)
+		let_row_wait(state, row);
+	else if (state->queued)
+		add_to_queue(state, row);
+	else
 	{
-		add_to_queue(state, weight);
-		return;
+		write_padded_row(z, row);
+		wmlc_gram_add_row(&state->gram, z, row->weight);
+		if (state->watch != NULL)
+			wmlc_gram_watch_row(state->watch, &state->gram, z, row->weight);
 	}
-	add_now(state, z, weight);
-	if (state->watch != NULL)
-		wmlc_gram_watch_row(state->watch, &state->gram, z, weight);
 }
 
 void
@@ -294,14 +346,18 @@ wml_gram_state_watch(WmlGramState *state)
 	wml_gram_state_flush(state);
 	state->queued = false;
 	state->capacity = 0;
+	state->waiting = NULL;
 	state->watch = (WmlcGramWatch *) MemoryContextAlloc(state->header.eoh_context,
 														wmlc_gram_watch_bytes(state->gram.dims));
 	wmlc_gram_watch(state->watch, &state->gram);
 }
 
 bool
-wml_gram_state_retract(WmlGramState *state, const double *z, double weight)
+wml_gram_state_retract(WmlGramState *state, const WmlRow *row)
 {
+	double		z[WMLC_ROW_SIZE];
+
 	wml_gram_state_watch(state);
-	return wmlc_gram_retract(&state->gram, z, weight, state->watch);
+	write_padded_row(z, row);
+	return wmlc_gram_retract(&state->gram, z, row->weight, state->watch);
 }

@@ -17,17 +17,17 @@
 
 #include "pg/gram.h"
 
-/*
- * What every row touches lies together at the beginning.  Behind the sums there
- * is room for `capacity` rows that wait, and then for their weights.
- */
+/* What every row touches lies together at the beginning. */
 typedef struct WmlGramState
 {
 	ExpandedObjectHeader header;
-	bool		queued;			/* its rows go through the queue of gram_state.c */
-	uint16		capacity;		/* 0: each row enters the sums at once */
-	uint16		pending;		/* rows counted but not yet in the sums */
+	double	   *waiting;		/* rows that wait for the next pass, see gram_state.c, or NULL */
 	WmlcGramWatch *watch;		/* NULL outside moving windows */
+	uint16		pending;		/* how many rows wait */
+	uint16		capacity;		/* how many can wait; 0: there never will be a buffer */
+	bool		weighted;		/* some of them have another weight than 1 */
+	bool		streamed;		/* they are written past the caches */
+	bool		queued;			/* without a buffer, rows go through the queue of gram_state.c */
 	WmlcGram	gram;
 } WmlGramState;
 
@@ -60,18 +60,23 @@ wml_gram_state_prefetch(Datum datum)
 		__builtin_prefetch(state + i, 1);
 }
 
-/*
- * Add one row: write its p values with their padding to the place that
- * next_row tells, and then call add.
- */
-extern double *wml_gram_state_next_row(void);
-extern void wml_gram_state_add(WmlGramState *state, double weight);
+/* A row as the aggregate's arguments give it: its features need not be aligned. */
+typedef struct WmlRow
+{
+	int			dims;
+	const char *features;
+	double		response;
+	double		weight;
+} WmlRow;
+
+/* Add a row that has as many features as the gram. */
+extern void wml_gram_state_add(WmlGramState *state, const WmlRow *row);
 
 /* Bring the sums up to date with the rows that wait. */
 extern void wml_gram_state_flush(WmlGramState *state);
 
 /* For moving windows: start to watch for lost digits; take a row away. */
 extern void wml_gram_state_watch(WmlGramState *state);
-extern bool wml_gram_state_retract(WmlGramState *state, const double *z, double weight);
+extern bool wml_gram_state_retract(WmlGramState *state, const WmlRow *row);
 
 #endif							/* WML_GRAM_STATE_H */

@@ -5,8 +5,9 @@
  * A context of its own for each state would cost more than a small state, and
  * palloc would round each up to a power of two.  So states are cut from slabs,
  * which are chunks of one memory context and become larger as states become
- * more: by an eighth of what there is, which is the most that is ever unused.  Large slabs ask for huge pages: with many groups each row touches
- * another state, and to find its page would take longer than to add the row.
+ * more: by an eighth of what there is, which is the most that is ever unused.
+ * Large slabs ask for huge pages: with many groups each row touches another
+ * state, and to find its page would take longer than to add the row.
  */
 #include "postgres.h"
 
@@ -21,11 +22,17 @@
 
 static const char pool_name[] = "wml states";
 
+/* The pool's callback is the only one of its context, and the pool is where the callback is. */
+WmlStatePool *
+wml_state_pool_of(MemoryContext context)
+{
+	return (WmlStatePool *) context->reset_cbs;
+}
+
 /*
  * The pool is found again by the name of its context; only the newest children
  * are looked at, because other aggregates may create one for each of a million
- * groups.  The pool's callback is the only one of its context, and the pool is
- * where the callback is.
+ * groups.
  */
 WmlStatePool *
 wml_state_pool(MemoryContext aggregate_context, MemoryContextCallbackFunction forget)
@@ -36,7 +43,7 @@ wml_state_pool(MemoryContext aggregate_context, MemoryContextCallbackFunction fo
 	for (int i = 0; i < 8 && child != NULL; i++, child = child->nextchild)
 	{
 		if (child->name == pool_name)
-			return (WmlStatePool *) child->reset_cbs;
+			return wml_state_pool_of(child);
 	}
 	/* the macro around it takes only literals, whose addresses tell nothing */
 	child = AllocSetContextCreateInternal(aggregate_context, pool_name, ALLOCSET_DEFAULT_SIZES);

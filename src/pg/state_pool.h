@@ -17,6 +17,7 @@ typedef struct WmlStatePool
 	char	   *next;			/* what is left of the last slab */
 	Size		left;
 	Size		total;			/* the sizes of all slabs */
+	Size		buffers;		/* what the pool's user has taken for more than the states */
 } WmlStatePool;
 
 /*
@@ -25,6 +26,9 @@ typedef struct WmlStatePool
  */
 extern WmlStatePool *wml_state_pool(MemoryContext aggregate_context,
 									MemoryContextCallbackFunction forget);
+
+/* The pool whose context this is. */
+extern WmlStatePool *wml_state_pool_of(MemoryContext context);
 
 /* The next piece of the pool's memory. */
 extern void *wml_state_pool_alloc(WmlStatePool *pool, Size size);

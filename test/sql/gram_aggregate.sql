@@ -163,6 +163,22 @@ SELECT count(*), bool_and(s.gram = j.gram)
 FROM by_sort AS s JOIN (SELECT task, wml_gram(x, y) AS gram FROM grouped GROUP BY task) AS j USING (task);
 RESET jit;
 
+-- many groups of long rows, for which there is memory to let rows wait (in so large buffers that they are written
+-- past the caches), or not; with weights of 1 before others
+CREATE TEMP TABLE long_row AS
+SELECT i % 400 AS task, array_agg(sin(i * j) ORDER BY j) AS x, cos(i) AS y, CASE WHEN i < 8000 THEN 1 ELSE i % 3 END AS w
+FROM generate_series(1, 20400) AS i, generate_series(1, 40) AS j GROUP BY i ORDER BY i;
+ANALYZE long_row;
+SET enable_sort = off;
+SET work_mem = '64MB';
+CREATE TEMP TABLE waited AS SELECT task, wml_gram(x, y) AS plain, wml_gram(x, y, w) AS weighted FROM long_row GROUP BY task;
+SET work_mem = '64kB';
+CREATE TEMP TABLE at_once AS SELECT task, wml_gram(x, y) AS plain, wml_gram(x, y, w) AS weighted FROM long_row GROUP BY task;
+RESET work_mem;
+RESET enable_sort;
+SELECT count(*), bool_and(a.plain = b.plain AND a.weighted = b.weighted) AS same, bool_and(wml_n(a.weighted) = 51) AS all_counted
+FROM waited AS a JOIN at_once AS b USING (task);
+
 -- a user's aggregate over our functions may begin with a gram
 CREATE AGGREGATE pg_temp.more(float8[], float8) (
 	SFUNC = wml_gram_accum, STYPE = wml_gram,

@@ -93,6 +93,20 @@ gram_copy(const WmlcGram *gram)
 	return memcpy(malloc(bytes), gram, bytes);
 }
 
+/* Add the rows that wait side by side, as in the aggregate without weights when all are 1. */
+static inline void
+add_waiting(WmlcGram *gram, Rows *waiting, int pending)
+{
+	int			p = waiting->dims + 1;
+	bool		weighted = false;
+
+	for (int r = 0; r < pending; r++)
+		weighted |= waiting->weights[r] != 1.0;
+	memset(waiting->z + pending * p, 0, WMLC_ROW_PADDING * sizeof(double));
+	if (pending > 0)
+		wmlc_gram_add_rows(gram, waiting->z, p, weighted ? waiting->weights : NULL, pending);
+}
+
 /* Rows order[from], ..., order[to - 1], `block` of them in one pass over the sums. */
 static inline WmlcGram *
 gram_of_part(const Rows *rows, const int *order, int from, int to, int block)
@@ -104,26 +118,21 @@ gram_of_part(const Rows *rows, const int *order, int from, int to, int block)
 	for (int k = from; k < to; k++)
 	{
 		int			r = order != NULL ? order[k] : k;
-		const double *z = rows_at(rows, r);
 
-		if (wmlc_gram_needs_flush(gram, z, rows->weights[r]) && pending > 0)
-		{
-			wmlc_gram_flush(gram, waiting.z, waiting.stride, waiting.weights, pending);
-			pending = 0;
-		}
-		wmlc_gram_count(gram, z, rows->weights[r]);
 		if (rows->weights[r] == 0.0)
+		{
+			wmlc_gram_add_row(gram, rows_at(rows, r), 0.0);
 			continue;
-		memcpy(rows_at(&waiting, pending), z, rows->stride * sizeof(double));
+		}
+		memcpy(waiting.z + pending * (rows->dims + 1), rows_at(rows, r), (rows->dims + 1) * sizeof(double));
 		waiting.weights[pending++] = rows->weights[r];
 		if (pending == block)
 		{
-			wmlc_gram_flush(gram, waiting.z, waiting.stride, waiting.weights, pending);
+			add_waiting(gram, &waiting, pending);
 			pending = 0;
 		}
 	}
-	if (pending > 0)
-		wmlc_gram_flush(gram, waiting.z, waiting.stride, waiting.weights, pending);
+	add_waiting(gram, &waiting, pending);
 	rows_free(&waiting);
 	return gram;
 }

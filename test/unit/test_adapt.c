@@ -30,8 +30,7 @@ build_gram(void)
 	{
 		for (int i = 0; i < WMLC_ROW_PADDING; i++)
 			x[r][d + 1 + i] = 0.0;
-		wmlc_gram_count(gram, x[r], weights[r]);
-		wmlc_gram_flush(gram, x[r], 0, &weights[r], 1);
+		wmlc_gram_add_row(gram, x[r], weights[r]);
 	}
 }
 

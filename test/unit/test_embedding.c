@@ -59,8 +59,7 @@ collect(Sample *sample, bool backwards)
 	{
 		int			i = backwards ? sample->count - 1 - k : k;
 
-		wmlc_gram_count(sample->gram, row_of(sample, i), sample->weights[i]);
-		wmlc_gram_flush(sample->gram, row_of(sample, i), 0, &sample->weights[i], 1);
+		wmlc_gram_add_row(sample->gram, row_of(sample, i), sample->weights[i]);
 	}
 }
 

@@ -232,6 +232,38 @@ test_retract_noise(void)
 	}
 }
 
+/* A feature that only some rows used is gone with them, whatever left before. */
+static void
+test_retract_feature(void)
+{
+	uint64_t	seed = 24;
+
+	for (int trial = 0; trial < 400; trial++)
+	{
+		int			first = 10 + trial;
+		Rows		rows = rows_random(3, first + 40, &seed);
+		WmlcGram   *whole,
+				   *part;
+
+		for (int r = 0; r < rows.count; r++)
+		{
+			if (r < first || r >= first + 20)
+				rows_at(&rows, r)[2] = 0.0;
+		}
+		whole = gram_of_part(&rows, NULL, 0, rows.count, 24);
+		for (int from = 0; from <= first; from += first)
+		{
+			part = gram_of_part(&rows, NULL, from, from == 0 ? first : first + 20, 24);
+			CHECK(wmlc_gram_subtract(whole, part) == WMLC_OK, "trial %d", trial);
+			free(part);
+		}
+		for (int i = 0; i <= 3; i++)
+			CHECK(wmlc_gram_figure(whole, i, 2) == 0.0, "trial %d: %g", trial, wmlc_gram_figure(whole, i, 2));
+		free(whole);
+		rows_free(&rows);
+	}
+}
+
 /* However little remains, it is something that rows could have. */
 static void
 test_retract_almost_all(void)
@@ -674,6 +706,7 @@ main(void)
 	test_invariance();
 	test_retract_part();
 	test_retract_noise();
+	test_retract_feature();
 	test_retract_almost_all();
 	test_not_contained();
 	test_constant();

@@ -18,9 +18,7 @@ add(Window *window, const Rows *rows, int r)
 	const double *z = rows_at(rows, r);
 	double		weight = rows->weights[r];
 
-	wmlc_gram_count(window->gram, z, weight);
-	if (weight != 0.0)
-		wmlc_gram_flush(window->gram, z, 0, &weight, 1);
+	wmlc_gram_add_row(window->gram, z, weight);
 	wmlc_gram_watch_row(window->watch, window->gram, z, weight);
 }
 

@@ -141,7 +141,6 @@ static void
 sum_doubles(int d, int rows, void (*make_row) (int r, double *z))
 {
 	double		z[16 + WMLC_ROW_PADDING] = {0.0};
-	const double weight = 1.0;
 
 	sys.d = d;
 	sys.rows = rows;
@@ -150,7 +149,7 @@ sum_doubles(int d, int rows, void (*make_row) (int r, double *z))
 	for (int r = 0; r < rows; r++)
 	{
 		make_row(r, z);
-		wmlc_gram_kernel(d + 1, 1, z, 0, &weight, sys.hi, sys.lo);
+		wmlc_gram_kernel(d + 1, 1, z, 0, NULL, sys.hi, sys.lo);
 	}
 }
 

@@ -33,8 +33,6 @@ static Tasks tasks;
 static void
 build_grams(void)
 {
-	double		one = 1.0;
-
 	for (int t = 0; t < tasks.count; t++)
 	{
 		free(tasks.gram[t]);
@@ -46,8 +44,7 @@ build_grams(void)
 
 			for (int i = 0; i < WMLC_ROW_PADDING; i++)
 				z[tasks.d + 1 + i] = 0.0;
-			wmlc_gram_count(tasks.gram[t], z, 1.0);
-			wmlc_gram_flush(tasks.gram[t], z, 0, &one, 1);
+			wmlc_gram_add_row(tasks.gram[t], z, 1.0);
 		}
 	}
 }
