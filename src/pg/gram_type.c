@@ -13,6 +13,7 @@
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 
+#include "core/decimal.h"
 #include "pg/error.h"
 #include "pg/gram.h"
 #include "pg/text.h"
@@ -41,31 +42,46 @@ quoted_length(const char *text)
 	return pg_mbcliplen(text, strlen(text), 80);
 }
 
-/* A double-double is written as the sum that it is: 0.3-1.1e-17 */
 static void
-append_dd(StringInfo out, WmlcDd value)
+append_dd(StringInfo out, const char *label, WmlcDd value)
 {
-	wml_append_double(out, value.hi);
-	if (value.lo != 0.0)
-	{
-		if (!signbit(value.lo))
-			appendStringInfoChar(out, '+');
-		wml_append_double(out, value.lo);
-	}
+	appendStringInfoString(out, label);
+	enlargeStringInfo(out, WMLC_DECIMAL_DD_LENGTH);
+	out->len += wmlc_decimal_dd(value, out->data + out->len);
+	out->data[out->len] = '\0';
 }
 
 static void
-append_named_dd(StringInfo out, const char *name, WmlcDd value)
+append_double(StringInfo out, const char *label, double value)
 {
-	appendStringInfo(out, " %s=", name);
-	append_dd(out, value);
-}
-
-static void
-append_named_double(StringInfo out, const char *name, double value)
-{
-	appendStringInfo(out, " %s=", name);
+	appendStringInfoString(out, label);
 	wml_append_double(out, value);
+}
+
+/* The triangle row by row: a space between entries, "; " between rows. */
+static void
+append_sums(StringInfo out, const WmlcGram *gram)
+{
+	size_t		entries = wmlc_gram_entries(gram->dims);
+	size_t		k = 0;
+	char	   *at;
+
+	/* Once for all entries; 1024 features take 27 MB. */
+	enlargeStringInfo(out, (int) (entries * (WMLC_DECIMAL_DD_LENGTH + strlen("; "))));
+	at = out->data + out->len;
+	for (int i = 0; k < entries; i++)
+	{
+		if (i > 0)
+			*at++ = ';';
+		for (int j = i; j <= gram->dims; j++, k++)
+		{
+			if (k > 0)
+				*at++ = ' ';
+			at += wmlc_decimal_dd((WmlcDd) {gram->sums[k], gram->sums[entries + k]}, at);
+		}
+	}
+	out->len = (int) (at - out->data);
+	out->data[out->len] = '\0';
 }
 
 Datum
@@ -79,22 +95,14 @@ wml_gram_out(PG_FUNCTION_ARGS)
 					 " weightless=" INT64_FORMAT " constant=%d",
 					 WML_GRAM_VERSION, gram->dims, gram->rows, gram->skipped,
 					 gram->weightless, gram->constant + 1);
-	append_named_dd(&out, "weight", gram->weight);
-	append_named_dd(&out, "weight2", gram->weight_squares);
-	append_named_dd(&out, "q", gram->q);
-	append_named_dd(&out, "h", gram->h);
-	append_named_double(&out, "norm2", gram->max_norm_square);
-	append_named_double(&out, "response", gram->max_response);
+	append_dd(&out, " weight=", gram->weight);
+	append_dd(&out, " weight2=", gram->weight_squares);
+	append_dd(&out, " q=", gram->q);
+	append_dd(&out, " h=", gram->h);
+	append_double(&out, " norm2=", gram->max_norm_square);
+	append_double(&out, " response=", gram->max_response);
 	appendStringInfoString(&out, " sums=[");
-	for (int i = 0; i <= gram->dims && gram->dims > 0; i++)
-	{
-		for (int j = i; j <= gram->dims; j++)
-		{
-			if (j > 0)
-				appendStringInfoString(&out, j == i ? "; " : " ");
-			append_dd(&out, wmlc_gram_sum(gram, i, j));
-		}
-	}
+	append_sums(&out, gram);
 	appendStringInfoString(&out, "]}");
 	PG_RETURN_CSTRING(out.data);
 }

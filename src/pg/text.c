@@ -7,15 +7,14 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "common/shortest_dec.h"
-
+#include "core/decimal.h"
 #include "pg/text.h"
 
 void
 wml_append_double(StringInfo out, double value)
 {
-	enlargeStringInfo(out, DOUBLE_SHORTEST_DECIMAL_LEN);
-	out->len += double_to_shortest_decimal_bufn(value, out->data + out->len);
+	enlargeStringInfo(out, WMLC_DECIMAL_LENGTH);
+	out->len += wmlc_decimal(value, out->data + out->len);
 	out->data[out->len] = '\0';
 }
 

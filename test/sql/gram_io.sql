@@ -45,6 +45,17 @@ SELECT bool_and(task.gram = text_form.gram::wml_gram) FROM task JOIN text_form U
 SELECT bool_and(gram::text::wml_gram::text = gram::text) FROM task;
 SELECT bool_and(wml_second_moment(gram::text::wml_gram) IS NOT DISTINCT FROM wml_second_moment(gram)) FROM task;
 
+-- numbers are written as float8 writes them: doubles of all magnitudes, then the sums of double-doubles
+SET extra_float_digits = 1;
+SELECT count(*), bool_and(substring(gram::text, 'sums=.1 (.*); 1') = value::text)
+FROM (SELECT value, format('{v=1 d=1 n=1 skipped=0 weightless=0 constant=0 weight=1 weight2=1 q=1 h=1 norm2=1 response=1 sums=[1 %s; 1]}', value)::wml_gram AS gram
+	  FROM (SELECT (-1) ^ i * ('x' || substr(md5(i::text), 1, 13))::bit(52)::bigint * 2::float8 ^ (i * 7 % 2046 - 1074) FROM generate_series(1, 4092) AS i
+			UNION ALL SELECT i * 10::float8 ^ (i % 600 - 300) FROM generate_series(1, 2000) AS i
+			UNION ALL SELECT i * 0.125::float8 * 3 ^ (i % 40) FROM generate_series(1, 2000) AS i
+			UNION ALL SELECT unnest('{0, -0, NaN, Infinity, -Infinity, 5e-324, 1e23, 1.7976931348623157e308}'::float8[])) AS number (value)) AS example;
+SELECT count(*) > 10000, bool_and(match[1] = match[1]::float8::text) FROM task, regexp_matches(gram::text, '-?[0-9.]+(?:e[+-][0-9]+)?', 'g') AS match;
+RESET extra_float_digits;
+
 -- space is free, and so are the semicolons
 SELECT E'\t { v=1   d=2\n n=5 skipped=0 weightless=0 constant=1 weight=10 weight2=20 q=2424 h=1234 norm2=26 response=25\n sums=[10 30 110 110 450 1958 ] }  '::wml_gram;
 -- decimal forms that we do not write ourselves
