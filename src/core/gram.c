@@ -150,8 +150,6 @@ WmlcStatus
 wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 {
 	size_t		entries = wmlc_gram_entries(other->dims);
-	double	   *hi = wmlc_gram_hi(gram);
-	double	   *lo = wmlc_gram_lo(gram);
 	WmlcStatus	status = wmlc_gram_check_dims(gram, other);
 
 	if (status != WMLC_OK)
@@ -167,14 +165,8 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 	gram->h = wmlc_add_or_propagate(gram->h, other->h);
 	gram->max_norm_square = bound(gram->max_norm_square, other->max_norm_square);
 	gram->max_response = bound(gram->max_response, other->max_response);
-	for (size_t k = 0; k < entries; k++)
-	{
-		WmlcDd		sum = wmlc_add_or_propagate((WmlcDd) {hi[k], lo[k]},
-												(WmlcDd) {other->sums[k], other->sums[entries + k]});
-
-		hi[k] = sum.hi;
-		lo[k] = sum.lo;
-	}
+	wmlc_gram_add_sums(entries, other->sums, other->sums + entries,
+					   wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 	return WMLC_OK;
 }
 

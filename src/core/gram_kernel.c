@@ -236,3 +236,21 @@ wmlc_gram_kernel(int p, int count, const double *rows, int stride,
 #endif
 	wmlc_gram_kernel_plain(p, count, rows, stride, weights, hi, lo);
 }
+
+void
+wmlc_gram_add_sums(size_t entries, const double *other_hi, const double *other_lo,
+				   double *hi, double *lo)
+{
+#ifdef __x86_64__
+	if (has_avx2())
+	{
+		if (has_avx512())
+			kernel_avx512_add_sums(entries, other_hi, other_lo, hi, lo);
+		else
+			kernel_avx2_add_sums(entries, other_hi, other_lo, hi, lo);
+		return;
+	}
+#endif
+	for (size_t k = 0; k < entries; k++)
+		add_entry(hi + k, lo + k, other_hi[k], other_lo[k]);
+}

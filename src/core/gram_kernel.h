@@ -48,4 +48,8 @@ extern void wmlc_gram_kernel(int p, int count, const double *rows, int stride,
 extern void wmlc_gram_kernel_plain(int p, int count, const double *rows, int stride,
 								   const double *weights, double *hi, double *lo);
 
+/* hi + lo += other sums, entry by entry; what is not finite ends up likewise. */
+extern void wmlc_gram_add_sums(size_t entries, const double *other_hi, const double *other_lo,
+							   double *hi, double *lo);
+
 #endif							/* WMLC_GRAM_KERNEL_H */

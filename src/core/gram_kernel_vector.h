@@ -329,6 +329,21 @@ KERNEL(_block) (int p, int count, const double *rows, int stride, const double *
 	}
 }
 
+__attribute__((target(TARGET)))
+static void
+KERNEL(_add_sums) (size_t entries, const double *other_hi, const double *other_lo,
+				   double *hi, double *lo)
+{
+	size_t		whole = entries / LANES * LANES;
+	MASK		rest = MASK_BETWEEN(0, (int) (entries - whole));
+
+	for (size_t k = 0; k < whole; k += LANES)
+		KERNEL(_add_between) (0, LANES, LOAD(other_hi + k), LOAD(other_lo + k), hi + k, lo + k);
+	if (whole < entries)
+		KERNEL(_add_between) (0, (int) (entries - whole), MASK_LOAD(other_hi + whole, rest),
+							  MASK_LOAD(other_lo + whole, rest), hi + whole, lo + whole);
+}
+
 #undef KERNEL
 #undef TARGET
 #undef LANES

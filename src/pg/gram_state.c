@@ -24,7 +24,7 @@
 static inline int
 rows_before_buffer(int dims)
 {
-	return dims < 24 ? 128 : 8;
+	return dims < 24 ? 32 : 4;
 }
 
 /* All buffers of an aggregate together take no more than this, nor than half of work_mem. */

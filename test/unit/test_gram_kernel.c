@@ -18,6 +18,7 @@ static inline bool feature_allowed(const char *feature);
 
 #define wmlc_gram_kernel tested_kernel
 #define wmlc_gram_kernel_plain tested_kernel_plain
+#define wmlc_gram_add_sums tested_add_sums
 #define __builtin_cpu_supports(feature) \
 	(__builtin_cpu_supports(feature) && feature_allowed(feature))
 #include "core/gram_kernel.c"
@@ -473,6 +474,52 @@ test_cancellation(InstructionSet set)
 	free_rows(&rows);
 }
 
+/* Sums of rows that are merged are those of all rows, whatever is in them. */
+static void
+test_add_sums(InstructionSet set)
+{
+	static const double special[] = {INFINITY, -INFINITY, NAN};
+	uint64_t	seed = 8;
+
+	for (int p = 1; p <= MAX_P; p++)
+	{
+		for (int trial = 0; trial < 6; trial++)
+		{
+			Rows		rows = new_rows(p, 16);
+			Rows		part = rows;
+			Sums		whole,
+						first,
+						second;
+
+			for (int k = 0; k < rows.count * rows.stride; k++)
+				rows.z[k] = (double) random_integer(&seed, 30);
+			if (trial < 3)
+				rows.z[(int) (check_random(&seed) * rows.count) * rows.stride + p / 2] = special[trial];
+			whole = add_rows(&rows, 8, trial);
+			part.count = 9;
+			first = add_rows(&part, 8, trial);
+			part.z += 9 * rows.stride;
+			part.count = 7;
+			second = add_rows(&part, 8, trial + 1);
+			tested_add_sums(first.entries, second.hi, second.lo, first.hi, first.lo);
+			for (size_t k = 0; k < whole.entries; k++)
+			{
+				if (!(isnan(whole.hi[k]) ? isnan(first.hi[k]) : first.hi[k] == whole.hi[k]) ||
+					first.lo[k] != whole.lo[k])
+				{
+					CHECK(false, "%s, p = %d, trial %d, entry %zu", set_name[set], p, trial, k);
+					break;
+				}
+			}
+			CHECK(guards_intact(&first) && normalised(&first), "%s, p = %d, trial %d", set_name[set], p, trial);
+			free_rows(&rows);
+			free(whole.memory);
+			free(first.memory);
+			free(second.memory);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -486,6 +533,7 @@ main(void)
 		test_inverse_weights(set);
 		test_not_finite(set);
 		test_cancellation(set);
+		test_add_sums(set);
 	}
 	return check_summary();
 }
