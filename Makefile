@@ -55,7 +55,7 @@ endif
 include src/core/core.mk
 PG_CPPFLAGS = $(CORE_CPPFLAGS) -isystem $(SERVER_HEADERS)
 PG_CFLAGS = -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror)
-SHLIB_LINK = $(CORE_LIBS)
+SHLIB_LINK = $(EXTENSION_LIBS)
 
 include $(PGXS)
 

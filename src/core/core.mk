@@ -1,4 +1,4 @@
-# How the core is compiled and linked: by the extension and by the core's unit tests.
+# How the core is compiled and linked: by the extension (EXTENSION_LIBS) and by its unit tests (CORE_LIBS).
 
 # Double-double arithmetic needs every operation rounded by itself.  The flag stands among the
 # preprocessor's because PGXS passes only those on to the compiler that makes the JIT's bitcode.
@@ -8,12 +8,12 @@ CORE_CPPFLAGS = -Isrc -ffp-contract=off
 # variant the administrator made the default.
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 OPENBLAS_SERIAL := $(wildcard /usr/lib/$(MULTIARCH)/openblas-serial)
+OPENBLAS_ARCHIVE := $(wildcard $(OPENBLAS_SERIAL:%=%/libopenblas.a))
 LAPACKE_ARCHIVE := $(wildcard /usr/lib/$(MULTIARCH)/liblapacke.a)
 
-# The few functions of LAPACKE that we call come from its archive.  Its shared library brings along a
-# LAPACK and a BLAS of its own choice, and some 4 ms in each new backend to resolve their symbols.  Where
-# there is no archive, its choice must be ours: a DT_RPATH, unlike the newer DT_RUNPATH, holds for such
-# indirect libraries too.
+# CORE_LIBS are shared libraries.  For LAPACKE, of which we call a few functions, its archive comes first:
+# its shared library brings along a LAPACK and a BLAS of its own choice.  Where there is no archive, its
+# choice must be ours: a DT_RPATH, unlike the newer DT_RUNPATH, holds for such indirect libraries too.
 ifneq ($(LAPACKE_ARCHIVE),)
 LAPACKE = -Wl,--exclude-libs,liblapacke.a $(LAPACKE_ARCHIVE)
 else
@@ -26,4 +26,14 @@ CORE_LIBS = $(LAPACKE) -L$(OPENBLAS_SERIAL) -Wl,--disable-new-dtags,-rpath,$(OPE
 else
 CORE_CPPFLAGS += $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
 CORE_LIBS = $(or $(shell pkg-config --libs lapacke openblas 2>/dev/null),-llapacke -lopenblas) -lm
+endif
+
+# EXTENSION_LIBS are archives where there are any.  Each new backend, and so each parallel worker, would
+# take some 6 ms to load the shared OpenBLAS and resolve its symbols, against less than 1 ms for an
+# extension that has it inside.  Nor can its names then clash with those of another OpenBLAS in the same
+# backend, as numpy's in PL/Python.  What we call of it needs no run-time library of Fortran.
+ifneq ($(and $(LAPACKE_ARCHIVE),$(OPENBLAS_ARCHIVE)),)
+EXTENSION_LIBS = -Wl,--exclude-libs,ALL $(LAPACKE_ARCHIVE) $(OPENBLAS_ARCHIVE) -lm
+else
+EXTENSION_LIBS = $(CORE_LIBS)
 endif
