@@ -18,9 +18,6 @@
 #include <immintrin.h>
 #endif
 
-/* Rows shorter than this leave most of a wide vector empty. */
-#define WIDE_ROW 9
-
 /* hi + lo += a + a_error; a sum that is not finite keeps no error */
 static inline __attribute__((always_inline)) void
 add_entry(double *hi, double *lo, double a, double a_error)

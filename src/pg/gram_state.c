@@ -317,11 +317,20 @@ add_to_queue(WmlGramState *state, const WmlRow *row)
 		prefetch_sums(queued_row(queue_head + QUEUE_ROWS / 2 - 1));
 }
 
-void
-wml_gram_state_add(WmlGramState *state, const WmlRow *row)
+static void
+add_at_once(WmlGramState *state, const WmlRow *row)
 {
 	double		z[WMLC_ROW_SIZE];
 
+	write_padded_row(z, row);
+	wmlc_gram_add_row(&state->gram, z, row->weight);
+	if (state->watch != NULL)
+		wmlc_gram_watch_row(state->watch, &state->gram, z, row->weight);
+}
+
+void
+wml_gram_state_add(WmlGramState *state, const WmlRow *row)
+{
 	if (state->waiting == NULL && state->capacity > 0 &&
 		state->gram.rows >= rows_before_buffer(state->gram.dims))
 		get_buffer(state);
@@ -330,12 +339,7 @@ wml_gram_state_add(WmlGramState *state, const WmlRow *row)
 	else if (state->queued)
 		add_to_queue(state, row);
 	else
-	{
-		write_padded_row(z, row);
-		wmlc_gram_add_row(&state->gram, z, row->weight);
-		if (state->watch != NULL)
-			wmlc_gram_watch_row(state->watch, &state->gram, z, row->weight);
-	}
+		add_at_once(state, row);
 }
 
 void
