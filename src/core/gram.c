@@ -63,13 +63,6 @@ follow_constant(WmlcGram *gram, const double *rows, int stride, int count)
 	gram->constant = -1;
 }
 
-/* Like fmax, but NaN is no bound at all. */
-static inline double
-bound(double a, double b)
-{
-	return isnan(b) ? INFINITY : (a > b ? a : b);
-}
-
 /* a + b for terms that are not negative, where a shorter sum is as exact. */
 static inline WmlcDd
 add_positive(WmlcDd a, WmlcDd b)
@@ -106,8 +99,8 @@ wmlc_gram_add_rows(WmlcGram *gram, const double *rows, int stride, const double 
 	add_weights(gram, weights, count);
 	gram->q = add_positive(gram->q, powers.q);
 	gram->h = add_positive(gram->h, powers.h);
-	gram->max_norm_square = bound(gram->max_norm_square, powers.max_norm_square);
-	gram->max_response = bound(gram->max_response, powers.max_response);
+	gram->max_norm_square = wmlc_larger_bound(gram->max_norm_square, powers.max_norm_square);
+	gram->max_response = wmlc_larger_bound(gram->max_response, powers.max_response);
 	wmlc_gram_kernel(gram->dims + 1, count, rows, stride, weights,
 					 wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 }
@@ -163,8 +156,8 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 	gram->weight_squares = wmlc_add_or_propagate(gram->weight_squares, other->weight_squares);
 	gram->q = wmlc_add_or_propagate(gram->q, other->q);
 	gram->h = wmlc_add_or_propagate(gram->h, other->h);
-	gram->max_norm_square = bound(gram->max_norm_square, other->max_norm_square);
-	gram->max_response = bound(gram->max_response, other->max_response);
+	gram->max_norm_square = wmlc_larger_bound(gram->max_norm_square, other->max_norm_square);
+	gram->max_response = wmlc_larger_bound(gram->max_response, other->max_response);
 	wmlc_gram_add_sums(entries, other->sums, other->sums + entries,
 					   wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 	return WMLC_OK;

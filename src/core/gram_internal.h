@@ -23,6 +23,13 @@ wmlc_add_or_propagate(WmlcDd a, WmlcDd b)
 	return isfinite(plain) ? wmlc_dd_add(a, b) : wmlc_dd(plain);
 }
 
+/* A bound of what a bounds, and of b: NaN has none. */
+static inline double
+wmlc_larger_bound(double a, double b)
+{
+	return isnan(b) ? INFINITY : (a > b ? a : b);
+}
+
 /* Can the other be added to the gram, or taken away? */
 static inline WmlcStatus
 wmlc_gram_check_dims(const WmlcGram *gram, const WmlcGram *other)

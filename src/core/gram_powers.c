@@ -7,18 +7,12 @@
  */
 #include <stddef.h>
 
+#include "gram_internal.h"
 #include "gram_powers.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
-
-/* Like fmax, but NaN is larger than anything.  (hi + lo is NaN where hi has overflowed.) */
-static inline double
-larger(double a, double b)
-{
-	return isnan(b) ? INFINITY : (a > b ? a : b);
-}
 
 #define ONE_BY_ONE
 #define NAME(part) plain_##part
@@ -66,7 +60,7 @@ static inline double
 largest_lane(double largest, __m256d a)
 {
 	for (int k = 0; k < 4; k++)
-		largest = larger(largest, a[k]);
+		largest = wmlc_larger_bound(largest, a[k]);
 	return largest;
 }
 

@@ -98,8 +98,9 @@ NAME(one_by_one) (int dims, int count, const double *rows, int stride, const dou
 		for (int i = 0; i < dims; i++)
 			norm_square = NAME(add) (norm_square, NAME(product) (z[i], z[i]));
 		NAME(add_powers) (&sum, norm_square, z[dims], weights == NULL ? NULL : weights + r);
-		max_norm_square = larger(max_norm_square, norm_square.hi + norm_square.lo);
-		max_response = larger(max_response, fabs(z[dims]));
+		/* where hi has overflowed, hi + lo is NaN */
+		max_norm_square = wmlc_larger_bound(max_norm_square, norm_square.hi + norm_square.lo);
+		max_response = wmlc_larger_bound(max_response, fabs(z[dims]));
 	}
 	return (WmlcPowers) {
 		.q = {sum.q.hi, sum.q.lo},
