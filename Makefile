@@ -38,7 +38,7 @@ else
 EXTENSION = wml
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" wml.control)
 MODULE_big = wml
-OBJS = $(patsubst %.c,%.o,$(wildcard src/core/*.c src/pg/*.c))
+OBJS = $(patsubst %.c,%.o,$(wildcard src/core/*/*.c src/pg/*/*.c))
 DATA = $(wildcard sql/wml--*--*.sql)
 DATA_built = sql/wml--$(EXTVERSION).sql
 REGRESS = $(basename $(notdir $(wildcard test/sql/*.sql)))
@@ -59,9 +59,10 @@ SHLIB_LINK = $(EXTENSION_LIBS)
 
 include $(PGXS)
 
-$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*/*.h)
+$(OBJS) $(OBJS:.o=.bc): $(wildcard src/*/*/*.h)
 
-$(DATA_built): sql/wml.sql
-	cp $< $@
+# One part for each topic, in the order of their names.
+$(DATA_built): $(sort $(wildcard sql/wml/*.sql))
+	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ >$@
 
 endif

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/mlp.h"
-#include "core/mlp_internal.h"
+#include "core/mlp/mlp.h"
+#include "core/mlp/mlp_internal.h"
 
 #define POOL 2000
 #define BATCH 100
@@ -169,7 +169,7 @@ multiply_here(int n, double *memory)
 		.c = memory + 2 * n * n, .c_stride = n
 	};
 
-	wmlc_mlp_kernel(0)->product(&product);
+	wmlc_mlp_loops(0)->product(&product);
 }
 
 static double
@@ -230,7 +230,7 @@ main(int argc, char **argv)
 	printf("%-28s %9.0f\n", "mixture, shrink and whiten", median_rate(&options));
 
 	printf("\nGflop/s of square products       n = %d   n = 512\n", WIDTH);
-	print_products("own kernel, double", multiply_here);
+	print_products("own loops, double", multiply_here);
 	print_products("dgemm", multiply_double);
 	print_products("sgemm", multiply_float);
 	return 0;

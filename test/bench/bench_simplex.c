@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/simplex.h"
+#include "core/simplex/simplex.h"
 
 #define FEATURES 10
 #define ROW (FEATURES + 1)

@@ -1,0 +1,181 @@
+-- The gram of one task
+
+CREATE TYPE wml_gram;
+
+CREATE FUNCTION wml_gram_in(cstring) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_out(wml_gram) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_recv(internal) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_send(wml_gram) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE wml_gram (
+	INPUT = wml_gram_in,
+	OUTPUT = wml_gram_out,
+	RECEIVE = wml_gram_recv,
+	SEND = wml_gram_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = extended
+);
+COMMENT ON TYPE wml_gram IS 'second moments of one task''s rows, as exact sums';
+
+-- Aggregates that collect grams
+
+CREATE FUNCTION wml_gram_accum(wml_gram, float8[], float8) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_accum(wml_gram, float8[], float8, float8) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_accum_moving(wml_gram, float8[], float8) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_accum_moving(wml_gram, float8[], float8, float8) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_retract(wml_gram, float8[], float8) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_retract(wml_gram, float8[], float8, float8) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_combine(wml_gram, wml_gram) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_gram(x float8[], y float8) (
+	SFUNC = wml_gram_accum,
+	STYPE = wml_gram,
+	SSPACE = 1300,
+	COMBINEFUNC = wml_gram_combine,
+	MSFUNC = wml_gram_accum_moving,
+	MINVFUNC = wml_gram_retract,
+	MSTYPE = wml_gram,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_gram(float8[], float8) IS 'gram of the rows with features x and response y';
+
+CREATE AGGREGATE wml_gram(x float8[], y float8, weight float8) (
+	SFUNC = wml_gram_accum,
+	STYPE = wml_gram,
+	SSPACE = 1300,
+	COMBINEFUNC = wml_gram_combine,
+	MSFUNC = wml_gram_accum_moving,
+	MINVFUNC = wml_gram_retract,
+	MSTYPE = wml_gram,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_gram(float8[], float8, float8) IS 'gram of the rows with features x and response y, weighted';
+
+CREATE AGGREGATE wml_merge(gram wml_gram) (
+	SFUNC = wml_gram_combine,
+	STYPE = wml_gram,
+	SSPACE = 1300,
+	COMBINEFUNC = wml_gram_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_merge(wml_gram) IS 'gram of all rows behind the grams';
+
+-- Operators on grams
+
+CREATE FUNCTION wml_gram_add(wml_gram, wml_gram) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_add(wml_gram, wml_gram) IS 'implementation of + operator';
+
+CREATE FUNCTION wml_gram_subtract(wml_gram, wml_gram) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_subtract(wml_gram, wml_gram) IS 'implementation of - operator';
+
+CREATE FUNCTION wml_gram_eq(wml_gram, wml_gram) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_eq(wml_gram, wml_gram) IS 'implementation of = operator';
+
+CREATE FUNCTION wml_gram_ne(wml_gram, wml_gram) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_ne(wml_gram, wml_gram) IS 'implementation of <> operator';
+
+CREATE OPERATOR + (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_add,
+	COMMUTATOR = +
+);
+COMMENT ON OPERATOR + (wml_gram, wml_gram) IS 'gram of the rows of both';
+
+CREATE OPERATOR - (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_subtract
+);
+COMMENT ON OPERATOR - (wml_gram, wml_gram) IS 'gram of the rows of the left without those of the right';
+
+CREATE OPERATOR = (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_eq,
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (wml_gram, wml_gram) IS 'every figure, rounded to double precision, is equal';
+
+CREATE OPERATOR <> (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_ne,
+	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (wml_gram, wml_gram) IS 'some figure, rounded to double precision, differs';
+
+CREATE FUNCTION wml_gram_hash(wml_gram) RETURNS int4
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_hash(wml_gram) IS 'hash';
+
+CREATE FUNCTION wml_gram_hash_extended(wml_gram, int8) RETURNS int8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_hash_extended(wml_gram, int8) IS 'hash, with a seed';
+
+-- Lets DISTINCT, GROUP BY, UNION, EXCEPT and joins compare grams.
+CREATE OPERATOR CLASS wml_gram_hash_ops DEFAULT FOR TYPE wml_gram USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 wml_gram_hash(wml_gram),
+	FUNCTION 2 wml_gram_hash_extended(wml_gram, int8);
+
+-- Accessors
+
+CREATE FUNCTION wml_n(gram wml_gram) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_n(wml_gram) IS 'number of rows counted';
+
+CREATE FUNCTION wml_skipped(gram wml_gram) RETURNS bigint
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_skipped(wml_gram) IS 'number of rows skipped because something in them was NULL';
+
+CREATE FUNCTION wml_weight(gram wml_gram) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_weight(wml_gram) IS 'sum of the rows'' weights';
+
+CREATE FUNCTION wml_effective_n(gram wml_gram) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_effective_n(wml_gram) IS 'effective number of rows: (sum of weights)^2 / sum of squared weights';
+
+CREATE FUNCTION wml_dims(gram wml_gram) RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_dims(wml_gram) IS 'number of features';
+
+CREATE FUNCTION wml_second_moment(gram wml_gram) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_second_moment(wml_gram) IS 'weighted mean of z z'', z = (features, response)';
+
+CREATE FUNCTION wml_mean(gram wml_gram) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_mean(wml_gram) IS 'weighted mean of z = (features, response); NULL without a constant feature';
+
+CREATE FUNCTION wml_mean_response(gram wml_gram) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_mean_response(wml_gram) IS 'weighted mean of the response; NULL without a constant feature';
+
+-- Changes of basis
+
+CREATE FUNCTION wml_transform(gram wml_gram, matrix float8[]) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_transform(wml_gram, float8[]) IS 'gram of the rows matrix * (features, response)';
+
+CREATE FUNCTION wml_standardize(gram wml_gram, reference wml_gram) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_standardize(wml_gram, wml_gram) IS 'gram of the rows centred and scaled by the reference''s means and standard deviations';

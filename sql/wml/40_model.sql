@@ -1,0 +1,264 @@
+-- Models under task weights: aggregates over (gram, alpha)
+
+CREATE FUNCTION wml_model_combine(bytea, bytea) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_model_final(bytea) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_erm_accum(bytea, wml_gram, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_erm(gram wml_gram, alpha float8) (
+	SFUNC = wml_erm_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_erm(wml_gram, float8) IS 'coefficients of the alpha-weighted least-squares model';
+
+CREATE FUNCTION wml_erm_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_erm(gram wml_gram, alpha float8, ridge float8) (
+	SFUNC = wml_erm_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_erm(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted least-squares model';
+
+CREATE FUNCTION wml_erm_accum(bytea, wml_gram, float8, float8, text) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_erm(gram wml_gram, alpha float8, ridge float8, scale text) (
+	SFUNC = wml_erm_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_erm(wml_gram, float8, float8, text) IS 'coefficients of the alpha-weighted least-squares model';
+
+CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8) (
+	SFUNC = wml_maml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted MAML model';
+
+CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8, steps int) (
+	SFUNC = wml_maml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8, int) IS 'coefficients of the alpha-weighted MAML model';
+
+CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8) (
+	SFUNC = wml_maml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8, int, float8) IS 'coefficients of the alpha-weighted MAML model';
+
+CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8, int, float8, text) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8, scale text) (
+	SFUNC = wml_maml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8, int, float8, text) IS 'coefficients of the alpha-weighted MAML model';
+
+CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8) (
+	SFUNC = wml_fomaml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted first-order MAML model';
+
+CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8, steps int) (
+	SFUNC = wml_fomaml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8, int) IS 'coefficients of the alpha-weighted first-order MAML model';
+
+CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8) (
+	SFUNC = wml_fomaml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8, int, float8) IS 'coefficients of the alpha-weighted first-order MAML model';
+
+CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8, int, float8, text) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8, scale text) (
+	SFUNC = wml_fomaml_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8, int, float8, text) IS 'coefficients of the alpha-weighted first-order MAML model';
+
+CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8) (
+	SFUNC = wml_reptile_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted Reptile model';
+
+CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8, steps int) (
+	SFUNC = wml_reptile_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8, int) IS 'coefficients of the alpha-weighted Reptile model';
+
+CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8, steps int, ridge float8) (
+	SFUNC = wml_reptile_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8, int, float8) IS 'coefficients of the alpha-weighted Reptile model';
+
+CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8, int, float8, text) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8, steps int, ridge float8, scale text) (
+	SFUNC = wml_reptile_accum,
+	STYPE = bytea,
+	SSPACE = 1300,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8, int, float8, text) IS 'coefficients of the alpha-weighted Reptile model';
+
+-- Weights and model in one call
+
+CREATE FUNCTION wml_fit(sources wml_gram[], target wml_gram, model text DEFAULT 'maml',
+						weights text DEFAULT 'mixture', eta float8 DEFAULT 0.0001, steps int DEFAULT 1,
+						ridge float8 DEFAULT 0, shrink float8 DEFAULT 0, whiten bool DEFAULT false,
+						features text[] DEFAULT NULL)
+	RETURNS TABLE ("position" int, feature text, coefficient float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION wml_fit(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, text[]) IS 'model learned from the sources for the target, one row for each coefficient';
+
+CREATE FUNCTION wml_fit_weights(sources wml_gram[], target wml_gram, model text DEFAULT 'maml',
+								weights text DEFAULT 'mixture', eta float8 DEFAULT 0.0001, steps int DEFAULT 1,
+								ridge float8 DEFAULT 0, shrink float8 DEFAULT 0, whiten bool DEFAULT false)
+	RETURNS TABLE (source int, alpha float8, distance float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 100;
+COMMENT ON FUNCTION wml_fit_weights(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool) IS 'weights behind wml_fit with the same arguments, one row for each source';
+
+-- Regression of one task
+
+CREATE FUNCTION wml_linregr(gram wml_gram, features text[] DEFAULT NULL)
+	RETURNS TABLE ("position" int, feature text, coefficient float8, std_error float8, t float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION wml_linregr(wml_gram, text[]) IS 'linear regression of one task, one row for each coefficient';
+
+CREATE FUNCTION wml_linregr_summary(gram wml_gram)
+	RETURNS TABLE (n bigint, rank int, freedom bigint, r2 float8, residual_std_error float8, condition float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION wml_linregr_summary(wml_gram) IS 'summary of the linear regression of one task';
+
+-- Using and judging a model
+
+CREATE FUNCTION wml_predict(coef float8[], x float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_predict(float8[], float8[]) IS 'prediction of a linear model: coefficients times features';
+
+CREATE FUNCTION wml_mse(gram wml_gram, coef float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_mse(wml_gram, float8[]) IS 'mean squared error of the coefficients on the rows behind the gram';
+
+CREATE FUNCTION wml_rmse(gram wml_gram, coef float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_rmse(wml_gram, float8[]) IS 'root of the mean squared error of the coefficients on the rows behind the gram';
+
+CREATE FUNCTION wml_r2(gram wml_gram, coef float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_r2(wml_gram, float8[]) IS 'share of the response''s variance that the coefficients explain on the rows behind the gram';
+
+-- Adapting a model to a task
+
+CREATE FUNCTION wml_adapt(coef float8[], gram wml_gram, eta float8, steps int) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_adapt(float8[], wml_gram, float8, int) IS 'coefficients after so many gradient steps on the gram''s squared error';
+
+CREATE FUNCTION wml_adapt_path(coef float8[], gram wml_gram, eta float8, steps int)
+	RETURNS TABLE (step int, coefficients float8[], mse float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION wml_adapt_path(float8[], wml_gram, float8, int) IS 'coefficients and their error at each step of wml_adapt, from step 0 on';
+
+CREATE FUNCTION wml_unstandardize(coef float8[], reference wml_gram) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_unstandardize(float8[], wml_gram) IS 'coefficients fitted on grams of wml_standardize, in the units of the reference';

@@ -1,0 +1,115 @@
+-- Classification: hinge loss, support vector machines, the ROC curve
+
+CREATE FUNCTION wml_unit(x float8[], radius float8) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_unit(float8[], float8) IS 'features divided by the radius, or by their length where that is larger: in the unit ball';
+
+CREATE FUNCTION wml_hinge_combine(bytea, bytea) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_hinge_final(bytea) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_hinge_accum(bytea, wml_gram, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8) (
+	SFUNC = wml_hinge_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge(wml_gram, float8) IS 'coefficients of the alpha-weighted classifier under hinge loss, of length 1';
+
+CREATE FUNCTION wml_hinge_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8, radius float8) (
+	SFUNC = wml_hinge_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted classifier under hinge loss, of the given length';
+
+CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8) (
+	SFUNC = wml_hinge_maml_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8) IS 'coefficients after a projected gradient step on the alpha-weighted MAML objective under hinge loss';
+
+CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8, steps int) (
+	SFUNC = wml_hinge_maml_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8, int) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
+
+CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8, steps int, radius float8) (
+	SFUNC = wml_hinge_maml_accum,
+	STYPE = bytea,
+	FINALFUNC = wml_hinge_final,
+	COMBINEFUNC = wml_hinge_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8, int, float8) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
+
+CREATE FUNCTION wml_hinge_adapt(coef float8[], gram wml_gram, eta float8, steps int, radius float8 DEFAULT 1)
+	RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_hinge_adapt(float8[], wml_gram, float8, int, float8) IS 'coefficients after so many projected gradient steps on the gram''s hinge loss';
+
+CREATE FUNCTION wml_auc_accum(bytea, float8, float8) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_accum(bytea, float8, bool) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'wml_auc_accum_bool' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_combine(bytea, bytea) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_final(bytea) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_auc(score float8, label float8) (
+	SFUNC = wml_auc_accum,
+	STYPE = bytea,
+	SSPACE = 8000,
+	FINALFUNC = wml_auc_final,
+	COMBINEFUNC = wml_auc_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_auc(float8, float8) IS 'area under the ROC curve: how often a row with positive label has the larger score';
+
+CREATE AGGREGATE wml_auc(score float8, label bool) (
+	SFUNC = wml_auc_accum,
+	STYPE = bytea,
+	SSPACE = 8000,
+	FINALFUNC = wml_auc_final,
+	COMBINEFUNC = wml_auc_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_auc(float8, bool) IS 'area under the ROC curve: how often a row with a true label has the larger score';
+
+CREATE FUNCTION wml_svm_train(query text, cost float8 DEFAULT 1, tolerance float8 DEFAULT 1e-6,
+							  passes int DEFAULT 1000, seed bigint DEFAULT 0)
+	RETURNS TABLE (coefficients float8[], objective float8, gap float8, n bigint, skipped bigint, support bigint,
+				   passes_taken int)
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION wml_svm_train(text, float8, float8, int, bigint) IS 'linear support vector machine on the rows of a query: features, class -1 or 1, and optionally weight';

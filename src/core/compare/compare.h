@@ -1,0 +1,116 @@
+/*
+ * compare.h
+ *	  Many ways to learn from the same sources, tried on the same targets.
+ *
+ * A method is a learner (what is fitted to the sources), a weighting (how much
+ * each source counts) and what is then made of the target's own rows.  A trial
+ * is a target whose rows are known in part: the method learns from the known
+ * ones and is judged by the others.  Folds of cross-validation are such trials,
+ * and so are rehearsals, in which a source plays the target (rehearse.h).
+ *
+ * Everything comes from grams.  What methods and trials have in common is
+ * computed once: the weights per trial and weighting, the sources' objectives per
+ * learner, a prior for all trials with the same sources.
+ */
+#ifndef WMLC_COMPARE_H
+#define WMLC_COMPARE_H
+
+#include "core/gram/gram.h"
+#include "core/base/status.h"
+
+typedef enum WmlcWeightingKind
+{
+	WMLC_WEIGH_MIXTURE,
+	WMLC_WEIGH_CLOSEST,
+	WMLC_WEIGH_UNIFORM,
+	WMLC_WEIGH_POOLED
+} WmlcWeightingKind;
+
+typedef struct WmlcWeighting
+{
+	WmlcWeightingKind kind;
+	double		shrink;			/* of a mixture */
+	bool		whiten;			/* of a mixture, or the closest source */
+} WmlcWeighting;
+
+typedef enum WmlcLearnerKind
+{
+	WMLC_LEARN_ERM,
+	WMLC_LEARN_MAML,
+	WMLC_LEARN_FOMAML,
+	WMLC_LEARN_REPTILE,
+	WMLC_LEARN_PRIOR			/* a prior; then the target's posterior mean */
+} WmlcLearnerKind;
+
+/*
+ * What is fitted to the weighted sources.  With `whiten`, all of it (inner
+ * steps, ridge, adaptation) happens in a basis of the features in which their
+ * pooled second moment over sources and target is the identity.  A prior does
+ * not depend on the basis; it takes all sources alike, whatever the weighting.
+ */
+typedef struct WmlcLearner
+{
+	WmlcLearnerKind kind;
+	double		eta;			/* of the inner step and of adaptation */
+	double		shrink;			/* of a prior */
+	bool		whiten;
+} WmlcLearner;
+
+typedef struct WmlcMethod
+{
+	int			learner;		/* their numbers in the comparison */
+	int			weighting;
+	double		ridge;
+
+	/*
+	 * Joint training lets the target's known rows take part.  The sources
+	 * together count as so many rows of the target: infinity leaves the target
+	 * out, 0 the sources.  Other learners: infinity.
+	 */
+	double		source_rows;
+	int			adapt_steps;	/* gradient steps on the known rows after the fit; prior: 0 */
+} WmlcMethod;
+
+#define WMLC_NO_SOURCE ((size_t) -1)
+
+typedef struct WmlcTrial
+{
+	const WmlcGram *known;
+	const WmlcGram *unknown;	/* or NULL: nobody is judged */
+	size_t		left_out;		/* a source that takes no part, or WMLC_NO_SOURCE */
+} WmlcTrial;
+
+/*
+ * All grams have d features, finite sums and at least one weighted row; there
+ * is a source in every trial.  Methods of one learner stand together, and among
+ * these those of one weighting, for speed.
+ */
+typedef struct WmlcComparison
+{
+	int			d;
+	size_t		source_count;
+	const WmlcGram *const *sources;
+	const WmlcGram *target;		/* all its rows, for the whitened basis */
+	int			learner_count;
+	const WmlcLearner *learners;
+	int			weighting_count;
+	const WmlcWeighting *weightings;
+	int			method_count;
+	const WmlcMethod *methods;
+	size_t		trial_count;
+	const WmlcTrial *trials;
+} WmlcComparison;
+
+/* Bytes of workspace. */
+extern size_t wmlc_compare_workspace(const WmlcComparison *comparison);
+
+/*
+ * Coefficients of every method in every trial, trials x methods x d, in the
+ * units of the grams, and mean squared errors on the unknown rows, trials x
+ * methods.  Where a method overflows, coefficients are NaN and the error is
+ * infinite; that is no reason to stop.
+ */
+extern WmlcStatus wmlc_compare(const WmlcComparison *comparison, double *coefficients,
+							   double *errors, void *work, WmlcPoll poll);
+
+#endif							/* WMLC_COMPARE_H */

@@ -1,0 +1,243 @@
+/*
+ * compare_choice.c
+ *	  Which method to trust, from few rows of the target and from rehearsals.
+ *
+ * Errors are compared as logarithms of ratios, so that neither the units of the
+ * response nor single hard tasks decide.  For every method:
+ *
+ *	  rehearsed = mean log ratio to the incumbent over the rehearsals, plus its
+ *				  standard error
+ *	  validated = log ratio, over the folds, to the method that leads the
+ *				  rehearsals, plus its standard error
+ *	  score = (1 - a) rehearsed + a validated,	a = rows / (rows + EXCHANGE)
+ *
+ * The incumbent is the better one, in rehearsals, of the baseline and the priors:
+ * few methods that fit most families of tasks, so that it wins by merit and
+ * not because it is one of a hundred.  The standard errors are those of paired
+ * differences, zero for the incumbent and the leader themselves: who wants to
+ * replace them must be clearly better.
+ *
+ * All this supposes that the target is such a task as the sources are.  Then the
+ * leader's error on it is about as large as in the rehearsals.  If it is so much
+ * larger that one such target in two hundred would have it, rehearsals are no
+ * guide, and a = 1.
+ *
+ * EXCHANGE and USUAL were chosen by held-out error on real and synthetic families
+ * of tasks, with targets like and unlike the others.
+ */
+#include "core/compare/compare_choice.h"
+
+#include <math.h>
+
+#include "core/base/student.h"
+
+/* As many rows of the target count as much as the rehearsals. */
+#define EXCHANGE 60.0
+
+/* Probability of the interval in which the leader's log error should fall. */
+#define USUAL 0.99
+
+/* An error below this share of the response's mean square is as good as none. */
+#define NEGLIGIBLE 1e-12
+
+/* Squared predictions may exceed squared responses by this factor. */
+#define IMPLAUSIBLE 100.0
+
+static double
+square(double x)
+{
+	return x * x;
+}
+
+/* Not below what is negligible, so that it has a logarithm. */
+static double
+positive_error(const WmlcErrors *errors, int method_count, size_t trial, int method)
+{
+	double		least = fmax(NEGLIGIBLE * errors->responses[trial], 0x1p-1000);
+
+	return fmax(errors->errors[trial * method_count + method], least);
+}
+
+/*
+ * The standard error of a sum of one term per fold, whose expectations are 0,
+ * from the sum of their squares.
+ */
+static double
+standard_error(double squares, size_t folds)
+{
+	return sqrt(squares * (double) folds / ((double) folds - 1.0));
+}
+
+static void
+judge_by_folds(const WmlcErrors *folds, int method_count, int method, WmlcVerdict *verdict)
+{
+	double		mean = 0.0;
+	double		squares = 0.0;
+
+	for (size_t i = 0; i < folds->trials; i++)
+		mean += folds->shares[i] * folds->errors[i * method_count + method];
+	verdict->rmse = sqrt(mean);
+	if (mean == 0.0 || isinf(mean))
+	{
+		verdict->spread = mean;
+		return;
+	}
+	for (size_t i = 0; i < folds->trials; i++)
+		squares += square(folds->shares[i] * (folds->errors[i * method_count + method] - mean));
+
+	/* that of the mean square, divided by the derivative of the square */
+	verdict->spread = standard_error(squares, folds->trials) / (2.0 * verdict->rmse);
+}
+
+/* Mean squared error over the folds, but positive. */
+static double
+fold_error(const WmlcErrors *folds, int method_count, int method)
+{
+	double		mean = 0.0;
+
+	for (size_t i = 0; i < folds->trials; i++)
+		mean += folds->shares[i] * positive_error(folds, method_count, i, method);
+	return mean;
+}
+
+/* Log ratio to another method over the folds, plus its standard error. */
+static double
+validated(const WmlcErrors *folds, int method_count, int method, int leader)
+{
+	double		mean = fold_error(folds, method_count, method);
+	double		leader_mean = fold_error(folds, method_count, leader);
+	double		squares = 0.0;
+
+	for (size_t i = 0; i < folds->trials; i++)
+		squares += square(folds->shares[i] *
+						  (positive_error(folds, method_count, i, method) / mean -
+						   positive_error(folds, method_count, i, leader) / leader_mean));
+	return log(mean / leader_mean) + standard_error(squares, folds->trials);
+}
+
+/* Mean log ratio to another method over the rehearsals, and its standard error. */
+static double
+rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other,
+		  double *uncertainty)
+{
+	double		count = (double) rehearsals->trials;
+	double		sum = 0.0;
+	double		squares = 0.0;
+
+	for (size_t i = 0; i < rehearsals->trials; i++)
+	{
+		double		ratio = log(positive_error(rehearsals, method_count, i, method) /
+								positive_error(rehearsals, method_count, i, other));
+
+		sum += ratio;
+		squares += ratio * ratio;
+	}
+	*uncertainty = count < 2.0 ? 0.0
+		: sqrt(fmax(squares - sum * sum / count, 0.0) / (count - 1.0) / count);
+	return sum / count;
+}
+
+/*
+ * Is the leader's error on the target larger than rehearsals lead to expect?  The
+ * log of a mean of squares has itself a variance of about 2 / rows.
+ */
+static bool
+is_strange(const WmlcErrors *folds, const WmlcErrors *rehearsals, int method_count, int leader)
+{
+	double		count = (double) rehearsals->trials;
+	double		sum = 0.0;
+	double		squares = 0.0;
+	double		variance;
+
+	if (rehearsals->size < 2.0)
+		return false;
+	for (size_t i = 0; i < rehearsals->trials; i++)
+	{
+		double		error = log(positive_error(rehearsals, method_count, i, leader));
+
+		sum += error;
+		squares += error * error;
+	}
+	variance = fmax(squares - sum * sum / count, 0.0) / (count - 1.0);
+	variance = variance * (1.0 + 1.0 / rehearsals->size) + 2.0 / folds->size;
+	return log(fold_error(folds, method_count, leader)) - sum / count >
+		wmlc_student_bound(USUAL, rehearsals->size - 1.0) * sqrt(variance);
+}
+
+/* The best of the methods that may be chosen, the first one among equals. */
+static int
+find_best(int method_count, int baseline, const bool *eligible, const WmlcVerdict *verdicts)
+{
+	int			best = baseline;
+
+	for (int i = 0; i < method_count; i++)
+	{
+		if (eligible[i] && isfinite(verdicts[i].rmse) && verdicts[i].score < verdicts[best].score)
+			best = i;
+	}
+	return best;
+}
+
+/* The best in rehearsals of the baseline and the priors that may be chosen. */
+static int
+find_incumbent(int method_count, int baseline, const bool *eligible, const bool *priors,
+			   const WmlcVerdict *verdicts)
+{
+	int			best = baseline;
+
+	for (int i = 0; i < method_count && priors != NULL; i++)
+	{
+		if (priors[i] && eligible[i] && verdicts[i].rehearsal < verdicts[best].rehearsal)
+			best = i;
+	}
+	return best;
+}
+
+int
+wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
+			const WmlcErrors *rehearsals, const bool *eligible, const bool *priors,
+			WmlcVerdict *verdicts)
+{
+	bool		rehearse = rehearsals->trials > 0;
+	double		share = 1.0;
+	double		uncertainty;
+	int			incumbent,
+				leader;
+
+	for (int i = 0; i < method_count; i++)
+	{
+		judge_by_folds(folds, method_count, i, &verdicts[i]);
+		verdicts[i].rehearsal = !rehearse ? NAN
+			: exp(0.5 * rehearsed(rehearsals, method_count, i, baseline, &uncertainty));
+		verdicts[i].score = 0.0;
+	}
+	incumbent = find_incumbent(method_count, baseline, eligible, priors, verdicts);
+	for (int i = 0; i < method_count && rehearse; i++)
+	{
+		verdicts[i].score = rehearsed(rehearsals, method_count, i, incumbent, &uncertainty);
+		verdicts[i].score += uncertainty;
+	}
+	leader = find_best(method_count, baseline, eligible, verdicts);
+	if (rehearse && !is_strange(folds, rehearsals, method_count, leader))
+		share = folds->size / (folds->size + EXCHANGE);
+	for (int i = 0; i < method_count; i++)
+		verdicts[i].score = (1.0 - share) * verdicts[i].score +
+			share * validated(folds, method_count, i, leader);
+	return find_best(method_count, baseline, eligible, verdicts);
+}
+
+bool
+wmlc_is_plausible(const WmlcGram *pooled_sources, const WmlcGram *target, const double *w)
+{
+	int			d = target->dims;
+	double		prediction = 0.0;
+	double		response = fmax(wmlc_dd_value(wmlc_gram_moment(pooled_sources, d, d)),
+								wmlc_dd_value(wmlc_gram_moment(target, d, d)));
+
+	for (int i = 0; i < d; i++)
+	{
+		for (int j = 0; j < d; j++)
+			prediction += w[i] * w[j] * wmlc_dd_value(wmlc_gram_moment(pooled_sources, i, j));
+	}
+	return prediction <= IMPLAUSIBLE * response;
+}

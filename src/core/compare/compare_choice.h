@@ -1,0 +1,58 @@
+/*
+ * compare_choice.h
+ *	  Which method to trust, from few rows of the target and from rehearsals.
+ *
+ * The least error in cross-validation is mostly luck when a hundred methods
+ * compete for ten rows.  But a method's error on other tasks tells much about
+ * its error on this one, and other tasks there are plenty: in a rehearsal, a
+ * source plays the target.  The choice rests on both, in proportion to what they
+ * know, and each counts only as far as it goes beyond one standard error of the
+ * difference to what is simple and mostly good: all sources alike, or a prior.  Where
+ * the target turns out to be unlike any source, only its own rows count.
+ */
+#ifndef WMLC_COMPARE_CHOICE_H
+#define WMLC_COMPARE_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/gram/gram.h"
+
+/* Mean squared errors of all methods in some trials. */
+typedef struct WmlcErrors
+{
+	size_t		trials;
+	double		size;			/* rows in all folds; different sources in the rehearsals */
+	const double *errors;		/* trials x methods; infinite where a method failed */
+	const double *shares;		/* of the folds in their sum; rehearsals have none */
+	const double *responses;	/* mean square of each trial's response */
+} WmlcErrors;
+
+typedef struct WmlcVerdict
+{
+	double		rmse;			/* over the folds */
+	double		spread;			/* its standard error */
+	double		rehearsal;		/* RMSE relative to the baseline, geometric mean */
+	double		score;			/* the least is the best */
+} WmlcVerdict;
+
+/*
+ * Judge all methods against a baseline among them.  There are at least two
+ * folds; without rehearsals, cross-validation decides alone.  The method to
+ * choose is returned: one with the least score among those that are eligible,
+ * as the baseline always is.  `priors` tells which of them are learned priors; NULL
+ * means none.
+ */
+extern int	wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
+						const WmlcErrors *rehearsals, const bool *eligible, const bool *priors,
+						WmlcVerdict *verdicts);
+
+/*
+ * Are the predictions of w over the sources' rows of the same order of magnitude
+ * as the responses of sources or target?  A fit to few rows may go through all
+ * of them and be absurd elsewhere.
+ */
+extern bool wmlc_is_plausible(const WmlcGram *pooled_sources, const WmlcGram *target,
+							  const double *w);
+
+#endif							/* WMLC_COMPARE_CHOICE_H */

@@ -1,0 +1,183 @@
+/*
+ * compare_prior.c
+ *	  The learned prior among the methods of a comparison.
+ *
+ * A posterior costs next to nothing, a prior much.  It depends on the sources
+ * alone, so one prior serves all folds.  In a rehearsal the actor must not take
+ * part, but that one or another source of many is missing as well makes hardly a
+ * difference: several rehearsals share a prior that was learned without any of
+ * their actors, who are at most an eighth of the sources.  Then all rehearsals
+ * together take about eight fits, or a single one if there are many sources.
+ *
+ * The likelihood is the restricted one.  The ordinary one counts all J tasks,
+ * though they vary about their own mean in J - 1 directions at most: with a
+ * handful of tasks it finds too little spread, or none.
+ *
+ * A prior local to the target, with the weights of a mixture, would need a fit
+ * for every trial.  On real and synthetic families of tasks it is no better.
+ */
+#include "core/compare/compare_prior.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/prior/posterior.h"
+#include "core/prior/prior.h"
+
+/* At most one source in so many is missing for the sake of other rehearsals. */
+#define SOURCES_PER_ABSENT 8
+
+typedef struct State
+{
+	const WmlcComparison *comparison;
+	WmlcPriorOptions options;
+	WmlcPriorTasks tasks;
+	WmlcPrior	prior;
+	double	   *moments;		/* what tasks points to */
+	double	   *moments_lo;
+	double	   *rows;
+	double	   *alpha;			/* 0 for sources that are absent, else 1 */
+	void	   *work;			/* of the fit, then of posteriors */
+} State;
+
+static size_t
+lay_out(State *state, const WmlcComparison *c, void *base)
+{
+	WmlcArena	arena = {base, 0};
+	size_t		d = c->d;
+	size_t		entries = c->source_count * wmlc_gram_entries(c->d);
+	size_t		fit = wmlc_prior_fit_workspace(c->d, c->source_count, &state->options);
+	size_t		posterior = wmlc_posterior_workspace(c->d);
+
+	state->prior.mean = wmlc_arena_doubles(&arena, d);
+	state->prior.factor = wmlc_arena_doubles(&arena, d * d);
+	state->prior.mean_covariance = wmlc_arena_doubles(&arena, d * d);
+	state->moments = wmlc_arena_doubles(&arena, entries);
+	state->moments_lo = wmlc_arena_doubles(&arena, entries);
+	state->rows = wmlc_arena_doubles(&arena, c->source_count);
+	state->alpha = wmlc_arena_doubles(&arena, c->source_count);
+	state->work = wmlc_arena_take(&arena, fit > posterior ? fit : posterior, 1);
+	return arena.used;
+}
+
+size_t
+wmlc_compare_prior_workspace(const WmlcComparison *comparison)
+{
+	State		state = {.options = {.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL}};
+
+	return lay_out(&state, comparison, NULL);
+}
+
+/* The sources side by side, as the prior wants them. */
+static void
+gather_tasks(State *state)
+{
+	const WmlcComparison *c = state->comparison;
+	size_t		entries = wmlc_gram_entries(c->d);
+
+	for (size_t j = 0; j < c->source_count; j++)
+	{
+		const WmlcGram *source = c->sources[j];
+
+		memcpy(state->moments + j * entries, source->sums, entries * sizeof(double));
+		memcpy(state->moments_lo + j * entries, source->sums + entries, entries * sizeof(double));
+		state->rows[j] = (double) wmlc_gram_weighted_rows(source);
+	}
+	state->tasks = (WmlcPriorTasks) {
+		.dims = c->d,
+		.count = c->source_count,
+		.moments = state->moments,
+		.moments_lo = state->moments_lo,
+		.rows = state->rows,
+		.alpha = state->alpha
+	};
+}
+
+/*
+ * Which trials share a prior: those from `first` up to the one returned, not
+ * included.  The sources that are absent in any of them get alpha = 0.
+ */
+static size_t
+share_prior(State *state, size_t first)
+{
+	const WmlcComparison *c = state->comparison;
+	bool		rehearsal = c->trials[first].left_out != WMLC_NO_SOURCE;
+	size_t		most_absent = c->source_count / SOURCES_PER_ABSENT;
+	size_t		absent = 0;
+	size_t		trial = first;
+
+	for (size_t j = 0; j < c->source_count; j++)
+		state->alpha[j] = 1.0;
+	for (; trial < c->trial_count; trial++)
+	{
+		size_t		actor = c->trials[trial].left_out;
+
+		if ((actor != WMLC_NO_SOURCE) != rehearsal)
+			break;
+		if (!rehearsal || state->alpha[actor] == 0.0)
+			continue;
+		if (absent > 0 && absent >= most_absent)
+			break;
+		state->alpha[actor] = 0.0;
+		absent++;
+	}
+	return trial;
+}
+
+/* The posterior mean of a target's known rows. */
+static WmlcStatus
+predict_coefficients(const State *state, const WmlcGram *known, double *w)
+{
+	int			d = known->dims;
+	WmlcPosterior posterior;
+	WmlcStatus	status = wmlc_posterior(&state->prior, known->sums,
+										known->sums + wmlc_gram_entries(d), &posterior, state->work);
+
+	if (status == WMLC_OK)
+		memcpy(w, posterior.coef, d * sizeof(double));
+	return status;
+}
+
+WmlcStatus
+wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coefficients, void *work,
+				   WmlcPoll poll)
+{
+	const WmlcLearner *learner = &comparison->learners[comparison->methods[method].learner];
+	State		state = {
+		.comparison = comparison,
+		.options = {
+			.method = WMLC_PRIOR_REML,
+			.covariance = WMLC_PRIOR_FULL,
+			.shrink = learner->shrink,
+			.poll = poll
+		}
+	};
+	size_t		trial = 0;
+
+	lay_out(&state, comparison, work);
+	gather_tasks(&state);
+	while (trial < comparison->trial_count)
+	{
+		size_t		end = share_prior(&state, trial);
+		WmlcStatus	fitted = wmlc_prior_fit(&state.tasks, &state.options, &state.prior, state.work);
+
+		for (; trial < end; trial++)
+		{
+			double	   *w = coefficients +
+				(trial * comparison->method_count + method) * comparison->d;
+			WmlcStatus	status = fitted;
+
+			if (status == WMLC_OK)
+				status = predict_coefficients(&state, comparison->trials[trial].known, w);
+			if (status == WMLC_NOT_FINITE)
+			{
+				for (int i = 0; i < comparison->d; i++)
+					w[i] = NAN;
+			}
+			else if (status != WMLC_OK)
+				return status;
+		}
+	}
+	return WMLC_OK;
+}

@@ -1,0 +1,56 @@
+/*
+ * rehearse.h
+ *	  Sources that play the target, to see how methods do on tasks that are
+ *	  known well.
+ *
+ * A source knows its own coefficients only up to sampling error, and its
+ * residuals are too small, having been fitted.  With few rows per source,
+ * rehearsals on the grams as they are would praise methods that follow every
+ * task's noise.  So its role is written first: coefficients drawn towards those
+ * that all sources have in common by as much as sampling error explains of the
+ * difference (James and Stein 1961), and noise as it is estimated without bias.
+ * Then follow random rows, so many as the target has.
+ */
+#ifndef WMLC_REHEARSE_H
+#define WMLC_REHEARSE_H
+
+#include <stdint.h>
+
+#include "core/gram/gram.h"
+#include "core/base/status.h"
+
+/* What the sources have in common. */
+typedef struct WmlcEnsemble
+{
+	double	   *coefficients;	/* of joint training with equal weights; d numbers */
+	double		noise;			/* variance of residuals */
+	double		degrees;		/* of freedom that the noise was estimated with */
+} WmlcEnsemble;
+
+/* Bytes of workspace for each of the functions below. */
+extern size_t wmlc_rehearse_workspace(int d);
+
+/*
+ * The caller sets ensemble->coefficients.  Where degrees is 0, no source has
+ * more rows than coefficients: then nothing is known of noise, and there can be
+ * no rehearsals.
+ */
+extern WmlcStatus wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count,
+								const WmlcGram *const *sources, void *work, WmlcPoll poll);
+
+/*
+ * The role of a source: a gram with the source's rows and features, and the
+ * responses that it has after correction.
+ */
+extern WmlcStatus wmlc_rehearse_role(const WmlcEnsemble *ensemble, const WmlcGram *source,
+									 WmlcGram *role, void *work, WmlcPoll poll);
+
+/*
+ * The gram of `rows` random rows from a normal distribution with the second
+ * moments of the role (and its mean, where a constant feature tells it).  The
+ * same seed gives the same rows.
+ */
+extern WmlcStatus wmlc_rehearse_rows(const WmlcGram *role, int64_t rows, uint64_t seed,
+									 WmlcGram *result, void *work);
+
+#endif							/* WMLC_REHEARSE_H */

@@ -1,0 +1,42 @@
+/*
+ * gram_loops.h
+ *	  The hot loop of the extension: adding rows to a triangle of double-double
+ *	  sums.
+ *
+ * It uses the best instructions of the machine it runs on.  Which ones, and
+ * how many rows come in one call, shows in the last bits of lo at most.
+ */
+#ifndef WMLC_GRAM_LOOPS_H
+#define WMLC_GRAM_LOOPS_H
+
+#include <stddef.h>
+
+#include "core/base/triangle.h"
+#include "core/dd/dd.h"
+
+/*
+ * The last row handed to the loops is followed by this many zeros, so that a
+ * vector load which starts at its last entry finds something there.
+ */
+#define WMLC_ROW_PADDING 7
+
+/* How many rows one call can take. */
+#define WMLC_LOOP_ROWS 64
+
+/*
+ * hi + lo += sum over the rows of weight * z z', for `count` rows of length p
+ * that lie `stride` apart; no weights means that all are 1.  Infinities and NaN
+ * end up where sum(float8) would put them.
+ */
+extern void wmlc_gram_add_products(int p, int count, const double *rows, int stride,
+							 const double *weights, double *hi, double *lo);
+
+/* The same without any special instructions. */
+extern void wmlc_gram_add_products_plain(int p, int count, const double *rows, int stride,
+								   const double *weights, double *hi, double *lo);
+
+/* hi + lo += other sums, entry by entry; what is not finite ends up likewise. */
+extern void wmlc_gram_add_sums(size_t entries, const double *other_hi, const double *other_lo,
+							   double *hi, double *lo);
+
+#endif							/* WMLC_GRAM_LOOPS_H */

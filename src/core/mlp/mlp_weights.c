@@ -1,0 +1,450 @@
+/*
+ * mlp_weights.c
+ *	  The weights of a batch of tasks under the current network: embeddings of
+ *	  tasks and target in the basis, and the mixture of tasks nearest to the
+ *	  target.
+ *
+ * For the square loss the kernel distance between tasks is the Euclidean
+ * distance between their mean second moments of z = (psi, y), as for linear
+ * models.  Differences from the target are formed before any product: products
+ * of moments are of the fourth order in the activations, and would lose the
+ * digits that tell tasks apart.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/mlp/mlp_internal.h"
+#include "core/simplex/simplex.h"
+#include "core/weights/kernel_points.h"
+
+/*
+ * A pivot this small relative to its diagonal is rounding: the coordinate
+ * depends on those before it and carries no distance of its own.
+ */
+#define DEPENDENT 1e-12
+
+/* Dimensions of the points that are multiplied at a time, so that they stay in the cache. */
+#define REDUCE_DIMS 64
+
+/*
+ * With shrinking the solver works on a D x D matrix.  Fewer points than that
+ * span fewer dimensions, and are first turned into them.  Room for a penalty
+ * is also room for none, which is what a target of one row gets.
+ */
+static void
+take_solver(WmlcMlpEmbedding *embedding, size_t batch, double shrink, WmlcMlpArena *arena)
+{
+	size_t		dims = embedding->dims;
+	size_t		bytes;
+
+	if (shrink == 0.0 || dims <= batch)
+	{
+		embedding->solver = wmlc_mlp_take(arena, 1, wmlc_simplex_workspace(batch, dims, shrink));
+		return;
+	}
+	bytes = wmlc_simplex_workspace(batch, batch, shrink);
+	if (bytes < wmlc_kernel_points_workspace(batch))
+		bytes = wmlc_kernel_points_workspace(batch);
+	embedding->solver = wmlc_mlp_take(arena, 1, bytes);
+	embedding->transposed = wmlc_mlp_take_doubles(arena, REDUCE_DIMS * wmlc_mlp_padded(batch));
+	embedding->products = wmlc_mlp_take_doubles(arena, batch * wmlc_mlp_padded(batch));
+	embedding->reduced = wmlc_mlp_take_doubles(arena, batch * batch);
+}
+
+void
+wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
+				   WmlcMlpArena *arena)
+{
+	const WmlcMlpEngine *engine = &meta->engine;
+	const WmlcMlpOptions *options = meta->options;
+	int			p = wmlc_mlp_basis(engine->net) + 1;
+	size_t		stride = wmlc_mlp_padded(p);
+	size_t		matrix = p * stride;
+	size_t		tile = engine->tile_rows * stride;
+
+	*embedding = (WmlcMlpEmbedding) {
+		.meta = meta, .p = p, .stride = (int) stride,
+		.dims = (size_t) p * (p + 1) / 2, .batch = batch
+	};
+	embedding->z = wmlc_mlp_take_doubles(arena, tile);
+	embedding->moment = wmlc_mlp_take_doubles(arena, matrix);
+	embedding->target = wmlc_mlp_take_doubles(arena, embedding->dims);
+	embedding->points = wmlc_mlp_take_doubles(arena, batch * embedding->dims);
+	embedding->mixture = wmlc_mlp_take_doubles(arena, embedding->dims);
+	if (options->whiten)
+	{
+		embedding->white_z = wmlc_mlp_take_doubles(arena, tile);
+		embedding->factor = wmlc_mlp_take_doubles(arena, matrix);
+		embedding->basis = wmlc_mlp_take_doubles(arena, matrix);
+	}
+	if (options->weighting == WMLC_MLP_BOUND)
+	{
+		embedding->omega = wmlc_mlp_take_doubles(arena, stride);
+		embedding->omega_square = wmlc_mlp_take_doubles(arena, embedding->dims);
+	}
+	if (options->weighting == WMLC_MLP_BOUND || options->weighting == WMLC_MLP_MIXTURE)
+		take_solver(embedding, batch, options->shrink, arena);
+}
+
+/* The next tile of a reader as rows z; false at the end. */
+static bool
+embed_tile(WmlcMlpEmbedding *embedding, WmlcMlpReader *reader)
+{
+	WmlcMlpMeta *meta = embedding->meta;
+	WmlcMlpEngine *engine = &meta->engine;
+	WmlcMlpTile *tile = &engine->first;
+	const WmlcMlpLayer *output = &engine->layer[engine->depth];
+	int			width = output->in;
+
+	if (!wmlc_mlp_read_tile(engine, reader, tile))
+		return false;
+	wmlc_mlp_hidden(engine, meta->theta.w, tile);
+	for (int i = 0; i < tile->rows; i++)
+	{
+		double	   *z = embedding->z + (size_t) i * embedding->stride;
+
+		memcpy(z, tile->h[engine->depth] + (size_t) i * output->in_stride, width * sizeof(double));
+		z[width] = 1.0;
+		z[width + 1] = tile->y[i];
+		memset(z + width + 2, 0, (embedding->stride - width - 2) * sizeof(double));
+	}
+	return true;
+}
+
+/* The tile's rows in the basis where the pooled moment is the identity. */
+static const double *
+whitened(WmlcMlpEmbedding *embedding, int rows)
+{
+	WmlcMlpProduct product = {
+		.rows = rows, .columns = embedding->stride, .depth = embedding->p,
+		.a = embedding->z, .a_row = embedding->stride, .a_step = 1,
+		.b = embedding->basis, .b_stride = embedding->stride,
+		.c = embedding->white_z, .c_stride = embedding->stride
+	};
+
+	embedding->meta->engine.loops->product(&product);
+	return embedding->white_z;
+}
+
+/* to[p x p] += z'z for rows of z, the lower triangle at least */
+static void
+add_moment(const WmlcMlpLoops *loops, const double *z, size_t rows, int p, size_t stride,
+		   double *to)
+{
+	for (int i = 0; i < p; i += WMLC_MLP_PAD)
+	{
+		double	   *c = to + i * stride;
+		WmlcMlpProduct product = {
+			.rows = p - i < WMLC_MLP_PAD ? p - i : WMLC_MLP_PAD,
+			.columns = i + WMLC_MLP_PAD, .depth = (int) rows,
+			.a = z + i, .a_row = 1, .a_step = stride,
+			.b = z, .b_stride = stride,
+			.c = c, .c_stride = stride,
+			.start = c, .start_stride = stride
+		};
+
+		loops->product(&product);
+	}
+}
+
+static double
+sum_of_fourth_powers(const double *z, int rows, int p, int stride)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < rows; i++, z += stride)
+	{
+		double		square = 0.0;
+
+		for (int j = 0; j < p; j++)
+			square += z[j] * z[j];
+		sum += square * square;
+	}
+	return sum;
+}
+
+/* Add a task's sum of zz' to the moment; `fourth`, unless NULL, gets the sum of |z|^4. */
+static WmlcStatus
+add_task(WmlcMlpEmbedding *embedding, const WmlcMlpRows *task, bool white, double *fourth)
+{
+	const WmlcMlpEngine *engine = &embedding->meta->engine;
+	WmlcMlpReader reader = wmlc_mlp_read_all(task);
+
+	while (embed_tile(embedding, &reader))
+	{
+		int			rows = engine->first.rows;
+		const double *z = white ? whitened(embedding, rows) : embedding->z;
+
+		if (wmlc_interrupted(engine->poll))
+			return WMLC_INTERRUPTED;
+		add_moment(engine->loops, z, rows, embedding->p, embedding->stride, embedding->moment);
+		if (fourth != NULL)
+			*fourth += sum_of_fourth_powers(z, rows, embedding->p, embedding->stride);
+	}
+	return WMLC_OK;
+}
+
+static void
+clear_moment(WmlcMlpEmbedding *embedding)
+{
+	memset(embedding->moment, 0, (size_t) embedding->p * embedding->stride * sizeof(double));
+}
+
+/* packed = lower triangle of factor * moment, off-diagonals times sqrt(2), minus base */
+static void
+pack(const WmlcMlpEmbedding *embedding, double factor, const double *base, double *packed)
+{
+	double		off_diagonal = M_SQRT2 * factor;
+	size_t		k = 0;
+
+	for (int i = 0; i < embedding->p; i++)
+	{
+		const double *row = embedding->moment + (size_t) i * embedding->stride;
+
+		for (int j = 0; j < i; j++, k++)
+			packed[k] = off_diagonal * row[j] - base[k];
+		packed[k] = factor * row[i] - base[k];
+		k++;
+	}
+}
+
+static double
+dot(const double *a, const double *b, size_t n)
+{
+	double		sum = 0.0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/*
+ * Cholesky factor of the pooled moment, and its inverse transposed.  Units
+ * that are silent on the whole batch, and whatever else depends linearly on
+ * the coordinates before it, drop out: their columns of the factor and of the
+ * basis are zero.
+ */
+static WmlcStatus
+factor_moment(WmlcMlpEmbedding *embedding, double scale)
+{
+	int			p = embedding->p;
+	size_t		stride = embedding->stride;
+	double	   *factor = embedding->factor;
+	double	   *basis = embedding->basis;
+
+	memset(factor, 0, p * stride * sizeof(double));
+	memset(basis, 0, p * stride * sizeof(double));
+	for (int i = 0; i < p; i++)
+	{
+		double	   *row = factor + i * stride;
+		const double *moment = embedding->moment + i * stride;
+		double		diagonal = scale * moment[i];
+		double		pivot;
+
+		if (wmlc_interrupted(embedding->meta->engine.poll))
+			return WMLC_INTERRUPTED;
+		for (int j = 0; j < i; j++)
+		{
+			const double *other = factor + j * stride;
+
+			if (other[j] > 0.0)
+				row[j] = (scale * moment[j] - dot(row, other, j)) / other[j];
+		}
+		pivot = diagonal - dot(row, row, i);
+		row[i] = pivot > DEPENDENT * diagonal ? sqrt(pivot) : 0.0;
+	}
+
+	/* column i of the basis is row i of the inverse */
+	for (int i = 0; i < p; i++)
+	{
+		const double *row = factor + i * stride;
+
+		if (row[i] == 0.0)
+			continue;
+		for (int k = 0; k < i; k++)
+			basis[k * stride + i] = -dot(basis + k * stride + k, row + k, i - k) / row[i];
+		basis[i * stride + i] = 1.0 / row[i];
+	}
+	return WMLC_OK;
+}
+
+static WmlcStatus
+find_whitening(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count)
+{
+	int64_t		rows = 0;
+
+	clear_moment(embedding);
+	for (size_t j = 0; j < count; j++)
+	{
+		WmlcStatus	status = add_task(embedding, &tasks[j], false, NULL);
+
+		if (status != WMLC_OK)
+			return status;
+		rows += tasks[j].count;
+	}
+	return factor_moment(embedding, 1.0 / (double) rows);
+}
+
+/* v = (mean |z|^4 - |M|^2) / (n - 1), the variance of a mean of n zz' */
+static WmlcStatus
+embed_target(WmlcMlpEmbedding *embedding, const WmlcMlpRows *target)
+{
+	const WmlcMlpOptions *options = embedding->meta->options;
+	double		rows = (double) target->count;
+	double		fourth = 0.0;
+	double		excess;
+	WmlcStatus	status;
+
+	clear_moment(embedding);
+	status = add_task(embedding, target, options->whiten, options->shrink > 0.0 ? &fourth : NULL);
+	memset(embedding->target, 0, embedding->dims * sizeof(double));
+	pack(embedding, 1.0 / rows, embedding->target, embedding->target);
+	excess = fourth / rows - dot(embedding->target, embedding->target, embedding->dims);
+	embedding->variance = excess > 0.0 && target->count > 1 ? excess / (rows - 1.0) : 0.0;
+	return status;
+}
+
+static WmlcStatus
+embed_tasks(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count,
+			const WmlcMlpRows *target)
+{
+	bool		whiten = embedding->meta->options->whiten;
+	WmlcStatus	status = WMLC_OK;
+
+	if (whiten)
+		status = find_whitening(embedding, tasks, count);
+	if (status == WMLC_OK)
+		status = embed_target(embedding, target);
+	for (size_t j = 0; j < count && status == WMLC_OK; j++)
+	{
+		clear_moment(embedding);
+		status = add_task(embedding, &tasks[j], whiten, NULL);
+		pack(embedding, 1.0 / (double) tasks[j].count, embedding->target,
+			 embedding->points + j * embedding->dims);
+	}
+	return status;
+}
+
+/* Points of as many dimensions as there are, with the same inner products. */
+static WmlcStatus
+reduce_points(WmlcMlpEmbedding *embedding, WmlcSimplex *problem)
+{
+	const WmlcMlpEngine *engine = &embedding->meta->engine;
+	int			count = (int) problem->count;
+	int			stride = (int) wmlc_mlp_padded(count);
+	double	   *products = embedding->products;
+	WmlcStatus	status;
+
+	memset(products, 0, (size_t) count * stride * sizeof(double));
+	memset(embedding->transposed, 0, (size_t) REDUCE_DIMS * stride * sizeof(double));
+	for (size_t k = 0; k < problem->dims; k += REDUCE_DIMS)
+	{
+		size_t		dims = problem->dims - k < REDUCE_DIMS ? problem->dims - k : REDUCE_DIMS;
+
+		if (wmlc_interrupted(engine->poll))
+			return WMLC_INTERRUPTED;
+		engine->loops->transpose(count, (int) dims, problem->points + k, problem->stride,
+								  embedding->transposed, stride);
+		add_moment(engine->loops, embedding->transposed, dims, count, stride, products);
+	}
+
+	/* both triangles, and no padding; row i never reaches into what is unread */
+	for (int i = 0; i < count; i++)
+		memmove(products + (size_t) i * count, products + (size_t) i * stride,
+				(i + 1) * sizeof(double));
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < i; j++)
+			products[(size_t) j * count + i] = products[(size_t) i * count + j];
+	problem->points = embedding->reduced;
+	problem->stride = problem->count;
+	status = wmlc_kernel_points(products, problem->count, embedding->reduced, &problem->dims,
+								embedding->solver, engine->poll);
+
+	/* inner products of finite points are never indefinite */
+	return status == WMLC_NOT_POSITIVE ? WMLC_NOT_FINITE : status;
+}
+
+WmlcStatus
+wmlc_mlp_solve_points(WmlcMlpEmbedding *embedding, size_t count, double *alpha)
+{
+	WmlcSimplexReport report;
+	WmlcSimplex problem = {
+		.points = embedding->points, .count = count,
+		.dims = embedding->dims, .stride = embedding->dims,
+		.ridge = embedding->meta->options->shrink * embedding->variance
+	};
+	WmlcStatus	status = WMLC_OK;
+
+	if (embedding->reduced != NULL)
+		status = reduce_points(embedding, &problem);
+	if (status == WMLC_OK)
+		status = wmlc_simplex_solve(&problem, alpha, &report, embedding->solver,
+									embedding->meta->engine.poll);
+
+	/* the best weights found are weights, and the next iteration has new ones */
+	return status == WMLC_NO_CONVERGENCE ? WMLC_OK : status;
+}
+
+void
+wmlc_mlp_mix(WmlcMlpEmbedding *embedding, size_t count, const double *alpha)
+{
+	memset(embedding->mixture, 0, embedding->dims * sizeof(double));
+	for (size_t j = 0; j < count; j++)
+	{
+		const double *point = embedding->points + j * embedding->dims;
+
+		if (alpha[j] > 0.0)
+			for (size_t k = 0; k < embedding->dims; k++)
+				embedding->mixture[k] += alpha[j] * point[k];
+	}
+	embedding->distance = sqrt(dot(embedding->mixture, embedding->mixture, embedding->dims));
+}
+
+static size_t
+closest(const WmlcMlpEmbedding *embedding, size_t count)
+{
+	size_t		best = 0;
+	double		best_square = INFINITY;
+
+	for (size_t j = 0; j < count; j++)
+	{
+		const double *point = embedding->points + j * embedding->dims;
+		double		square = dot(point, point, embedding->dims);
+
+		if (square < best_square)
+		{
+			best = j;
+			best_square = square;
+		}
+	}
+	return best;
+}
+
+WmlcStatus
+wmlc_mlp_weigh(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count,
+			   const WmlcMlpRows *target, double *alpha)
+{
+	WmlcStatus	status = embed_tasks(embedding, tasks, count, target);
+
+	if (status != WMLC_OK)
+		return status;
+	switch (embedding->meta->options->weighting)
+	{
+		case WMLC_MLP_UNIFORM:
+			for (size_t j = 0; j < count; j++)
+				alpha[j] = 1.0 / (double) count;
+			break;
+		case WMLC_MLP_CLOSEST:
+			memset(alpha, 0, count * sizeof(double));
+			alpha[closest(embedding, count)] = 1.0;
+			break;
+		case WMLC_MLP_MIXTURE:
+			status = wmlc_mlp_solve_points(embedding, count, alpha);
+			break;
+		case WMLC_MLP_BOUND:
+			return wmlc_mlp_bound_weights(embedding, count, alpha);
+	}
+	if (status == WMLC_OK)
+		wmlc_mlp_mix(embedding, count, alpha);
+	return status;
+}

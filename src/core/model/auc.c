@@ -1,0 +1,25 @@
+/*
+ * auc.c
+ *	  Area under the receiver operating characteristic.
+ */
+#include <stdint.h>
+
+#include "core/model/auc.h"
+
+double
+wmlc_auc(const double *positive, size_t positives, const double *negative, size_t negatives)
+{
+	size_t		below = 0;		/* negatives below the present score */
+	size_t		not_above = 0;
+	uint64_t	twice = 0;		/* wins and half of the ties, times two */
+
+	for (size_t i = 0; i < positives; i++)
+	{
+		while (below < negatives && negative[below] < positive[i])
+			below++;
+		while (not_above < negatives && negative[not_above] <= positive[i])
+			not_above++;
+		twice += below + not_above;
+	}
+	return (double) twice / 2.0 / ((double) positives * (double) negatives);
+}

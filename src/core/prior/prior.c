@@ -1,0 +1,336 @@
+/*
+ * prior.c
+ *	  From the caller's sums to the fit and back to the caller's units.
+ */
+#include <cblas.h>
+#include <lapacke.h>
+
+#include "core/prior/prior_internal.h"
+
+/* Bytes of everything a fit uses, and where it is. */
+typedef struct FitMemory
+{
+	WmlcPriorFit fit;
+	WmlcPriorWeights weights;
+	double	   *vectors;		/* d x (2 d + 1): mean, factors of S and of mu's covariance */
+	double	   *dependent;		/* d x d: combinations of features that are zero */
+	double	   *lapack;			/* 64 (d + 1) */
+	double	   *norms;			/* d */
+	double	   *coefficients;	/* d x (2 d + 1) */
+	WmlcArena	scratch;
+} FitMemory;
+
+static size_t
+fit_layout(FitMemory *memory, int dims, size_t count, const WmlcPriorOptions *options, void *work)
+{
+	WmlcArena	arena = {work, 0};
+	size_t		d = dims;
+
+	memory->weights.alpha = wmlc_arena_doubles(&arena, count);
+	wmlc_prior_reduce_layout(&memory->fit.reduced, dims, count, &arena);
+	memory->vectors = wmlc_arena_doubles(&arena, d * (2 * d + 1));
+	memory->dependent = wmlc_arena_doubles(&arena, d * d);
+	memory->coefficients = wmlc_arena_doubles(&arena, d * (2 * d + 1));
+	memory->lapack = wmlc_arena_doubles(&arena, 64 * (d + 1));
+	memory->norms = wmlc_arena_doubles(&arena, d);
+	wmlc_fit_layout(&memory->fit, dims, options, &arena);
+	memory->scratch.base = work == NULL ? NULL : arena.base + arena.used;
+	memory->scratch.used = 0;
+	return arena.used + wmlc_prior_reduce_scratch(dims);
+}
+
+size_t
+wmlc_prior_fit_workspace(int dims, size_t count, const WmlcPriorOptions *options)
+{
+	FitMemory	memory;
+
+	return fit_layout(&memory, dims, count, options, NULL);
+}
+
+static void
+clear_prior(WmlcPrior *prior, int dims)
+{
+	size_t		square = (size_t) dims * dims;
+
+	prior->dims = dims;
+	memset(prior->mean, 0, dims * sizeof(double));
+	memset(prior->factor, 0, square * sizeof(double));
+	memset(prior->mean_covariance, 0, square * sizeof(double));
+	prior->noise = prior->tasks = prior->effective_tasks = prior->rows = 0.0;
+	prior->noise_degrees = prior->loglik = 0.0;
+	prior->iterations = prior->rank = 0;
+	prior->converged = prior->singular = prior->saturated = false;
+}
+
+/* ---- back to the caller's units ---- */
+
+/*
+ * Columns in scaled features: mu; the factor of S, m columns; the factor of
+ * mu's covariance, r columns.  Features outside the basis have zeros.
+ */
+static void
+expand_vectors(FitMemory *memory)
+{
+	const WmlcReduced *reduced = &memory->fit.reduced;
+	const WmlcPriorPoint *point = &memory->fit.current;
+	int			d = reduced->dims;
+	int			r = reduced->rank;
+	int			m = point->directions;
+	int			columns = 1 + m + r;
+	double		unit = reduced->response_unit;
+	double		sd = unit * sqrt(point->noise);
+	double	   *c = memory->coefficients;
+
+	memset(memory->vectors, 0, (size_t) d * columns * sizeof(double));
+	if (r == 0)
+		return;
+	memset(c, 0, (size_t) r * columns * sizeof(double));
+	for (int i = 0; i < r; i++)
+	{
+		c[i] = unit * point->mean[i];
+		for (int k = 0; k < m; k++)
+			c[i + (size_t) (1 + k) * r] = sd * point->lambda[(size_t) i * m + k];
+		c[i + (size_t) (1 + m + i) * r] = sd;
+	}
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, r, r, 1.0,
+				point->precision_factor, r, c + (size_t) (1 + m) * r, r);
+	cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, r, columns, 1.0,
+				reduced->basis, r, c, r);
+	cblas_daxpy(r, 1.0, reduced->center, 1, c, 1);
+	for (int k = 0; k < columns; k++)
+		for (int i = 0; i < r; i++)
+			memory->vectors[reduced->kept[i] + (size_t) k * d] = c[i + (size_t) k * r];
+}
+
+static bool
+is_kept(const WmlcReduced *reduced, int feature)
+{
+	for (int i = 0; i < reduced->rank; i++)
+		if (reduced->kept[i] == feature)
+			return true;
+	return false;
+}
+
+/*
+ * An orthonormal basis, in standardised features, of the combinations of
+ * features that are zero in every row.
+ */
+static int
+find_dependent(FitMemory *memory)
+{
+	const WmlcReduced *reduced = &memory->fit.reduced;
+	int			d = reduced->dims;
+	int			r = reduced->rank;
+	int			count = 0;
+
+	memset(memory->dependent, 0, (size_t) d * d * sizeof(double));
+	for (int k = 0; k < d; k++)
+	{
+		double	   *column = memory->dependent + (size_t) count * d;
+		double	   *c = memory->coefficients;
+
+		memory->norms[k] = cblas_dnrm2(r, reduced->loadings + (size_t) k * r, 1);
+		if (memory->norms[k] == 0.0 || is_kept(reduced, k))
+			continue;
+		cblas_dcopy(r, reduced->loadings + (size_t) k * r, 1, c, 1);
+		cblas_dtrmv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, r, reduced->basis, r,
+					c, 1);
+		for (int i = 0; i < r; i++)
+			column[reduced->kept[i]] = c[i];
+		column[k] = -1.0;
+		count++;
+	}
+	if (count == 0)
+		return 0;
+	for (int k = 0; k < d; k++)
+		cblas_dscal(count, memory->norms[k], memory->dependent + k, d);
+	(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, d, count, memory->dependent, d,
+							   memory->coefficients, memory->lapack, 64 * (d + 1));
+	(void) LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, d, count, count, memory->dependent, d,
+							   memory->coefficients, memory->lapack, 64 * (d + 1));
+	return count;
+}
+
+/* Of all coefficients with the same predictions take those of least norm. */
+static void
+take_least_norm(FitMemory *memory, double *column, int dependent)
+{
+	int			d = memory->fit.reduced.dims;
+	double	   *c = memory->coefficients;
+
+	for (int k = 0; k < d; k++)
+		column[k] *= memory->norms[k];
+	cblas_dgemv(CblasColMajor, CblasTrans, d, dependent, 1.0, memory->dependent, d, column, 1,
+				0.0, c, 1);
+	cblas_dgemv(CblasColMajor, CblasNoTrans, d, dependent, -1.0, memory->dependent, d, c, 1,
+				1.0, column, 1);
+	for (int k = 0; k < d; k++)
+		if (memory->norms[k] > 0.0)
+			column[k] /= memory->norms[k];
+}
+
+/* Make d x m columns a lower triangle with the same product with its transpose. */
+static void
+triangulate(FitMemory *memory, double *columns, int m, double *factor)
+{
+	int			d = memory->fit.reduced.dims;
+
+	if (m > 0)
+		(void) LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, d, m, columns, d, memory->coefficients,
+								   memory->lapack, 64 * (d + 1));
+	for (int k = 0; k < m; k++)
+	{
+		double		sign = columns[k + (size_t) k * d] < 0.0 ? -1.0 : 1.0;
+
+		for (int i = k; i < d; i++)
+			factor[i + (size_t) k * d] = sign * columns[i + (size_t) k * d];
+	}
+}
+
+/* The factor of a diagonal S: columns of Lambda are multiples of loadings. */
+static void
+spread_diagonal(const FitMemory *memory, const double *unit, double *factor)
+{
+	const WmlcReduced *reduced = &memory->fit.reduced;
+	const WmlcPriorPoint *point = &memory->fit.current;
+	int			r = reduced->rank;
+	int			m = point->directions;
+	double		sd = reduced->response_unit * sqrt(point->noise);
+
+	for (int k = 0; k < m; k++)
+	{
+		int			feature = point->feature[k];
+		const double *loading = reduced->loadings + (size_t) feature * r;
+		double		multiple = cblas_ddot(r, point->lambda + k, m, loading, 1)
+			/ cblas_ddot(r, loading, 1, loading, 1);
+
+		factor[feature + (size_t) feature * reduced->dims] = fabs(sd * multiple * unit[feature]);
+	}
+}
+
+static void
+write_prior(FitMemory *memory, WmlcPrior *prior)
+{
+	const WmlcReduced *reduced = &memory->fit.reduced;
+	int			d = reduced->dims;
+	int			r = reduced->rank;
+	int			m = memory->fit.current.directions;
+	bool		full = memory->fit.options->covariance == WMLC_PRIOR_FULL;
+	int			dependent;
+	double	   *mean_factor = memory->vectors + (size_t) (1 + m) * d;
+	double	   *unit = reduced->scale;
+
+	expand_vectors(memory);
+	dependent = find_dependent(memory);
+	for (int k = 0; k < d; k++)
+		unit[k] /= reduced->scale[d];
+	for (int k = 0; k < 1 + m + r; k++)
+	{
+		double	   *column = memory->vectors + (size_t) k * d;
+
+		if (dependent > 0)
+			take_least_norm(memory, column, dependent);
+		for (int i = 0; i < d; i++)
+			column[i] *= unit[i];
+	}
+	cblas_dcopy(d, memory->vectors, 1, prior->mean, 1);
+	if (full)
+		triangulate(memory, memory->vectors + d, m, prior->factor);
+	else
+		spread_diagonal(memory, unit, prior->factor);
+	wmlc_outer(d, r, mean_factor, prior->mean_covariance);
+}
+
+/* The objective without penalty, in the caller's units, as a log-likelihood. */
+static double
+find_loglik(WmlcPriorFit *fit)
+{
+	double		penalty = wmlc_model_penalty(&fit->model, &fit->reduced, &fit->current,
+											 fit->options->shrink);
+
+	if (fit->reduced.response_unit == 0.0)
+		return INFINITY;
+	return -0.5 * (fit->current.objective - penalty + fit->offset);
+}
+
+/*
+ * Rows less the coefficients in use: r of mu, and of each task's as many as its
+ * rows rather than the prior determine, tr Q; the sum is tr Lambda'P Lambda.
+ */
+static double
+find_noise_degrees(const WmlcPriorFit *fit)
+{
+	const WmlcPriorPoint *point = &fit->current;
+	int			r = fit->reduced.rank;
+	int			m = point->directions;
+	double		used = r;
+
+	for (int i = 0; i < r; i++)
+		for (int j = 0; j < r; j++)
+			used += point->precision[i + (size_t) j * r]
+				* cblas_ddot(m, point->lambda + (size_t) i * m, 1,
+							 point->lambda + (size_t) j * m, 1);
+	return fmax(fit->reduced.rows - used, 1.0);
+}
+
+/* In the caller's units numbers may overflow. */
+static bool
+is_finite(const WmlcPrior *prior)
+{
+	int			d = prior->dims;
+	bool		finite = isfinite(prior->noise);
+
+	for (int i = 0; i < d; i++)
+		finite &= isfinite(prior->mean[i]);
+	for (int i = 0; i < d * d; i++)
+		finite &= isfinite(prior->factor[i]) && isfinite(prior->mean_covariance[i]);
+	return finite;
+}
+
+WmlcStatus
+wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, WmlcPrior *prior,
+			   void *work)
+{
+	FitMemory	memory;
+	WmlcPriorFit *fit = &memory.fit;
+	WmlcStatus	status;
+	double		response_scale;
+
+	clear_prior(prior, tasks->dims);
+	(void) fit_layout(&memory, tasks->dims, tasks->count, options, work);
+	status = wmlc_prior_weigh(tasks, &memory.weights);
+	if (status != WMLC_OK || memory.weights.tasks == 0.0)
+		return status;
+	status = wmlc_prior_reduce(tasks, &memory.weights, &fit->reduced, memory.scratch,
+							   options->poll);
+	if (status != WMLC_OK)
+		return status;
+
+	/* One task, or one regression through all rows, shows no spread. */
+	status = wmlc_fit_run(fit, memory.weights.tasks > 1.0 && fit->reduced.response_unit > 0.0);
+	if (status != WMLC_OK)
+		return status;
+	if (!isfinite(fit->current.objective))
+		return WMLC_NOT_FINITE;
+
+	response_scale = fit->reduced.response_unit / fit->reduced.scale[tasks->dims];
+	prior->noise = fit->current.noise * response_scale * response_scale;
+	prior->tasks = memory.weights.tasks;
+	prior->effective_tasks = memory.weights.total;
+	prior->rows = memory.weights.rows;
+	prior->noise_degrees = find_noise_degrees(fit);
+	prior->loglik = find_loglik(fit);
+	prior->iterations = fit->iterations;
+	prior->rank = fit->current.directions;
+	prior->converged = fit->converged;
+	prior->singular = prior->rank < tasks->dims;
+	prior->saturated = fit->current.noise <= fit->reduced.floor;
+	write_prior(&memory, prior);
+	return is_finite(prior) ? WMLC_OK : WMLC_NOT_FINITE;
+}
+
+void
+wmlc_prior_covariance(const WmlcPrior *prior, double *covariance)
+{
+	wmlc_outer(prior->dims, prior->dims, prior->factor, covariance);
+}

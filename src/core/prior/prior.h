@@ -1,0 +1,149 @@
+/*
+ * prior.h
+ *	  A prior over the coefficients of tasks, learned from the tasks' grams.
+ *
+ * The random-coefficient model (Laird, Ware 1982; what lme4 writes as
+ * y ~ 0 + x + (0 + x | task)):
+ *
+ *	  w_j ~ N(mu, S),	y = psi.w_j + e,	e ~ N(0, s2)
+ *
+ * mu, S and s2 are fitted by maximum likelihood or restricted maximum
+ * likelihood.  A task enters through the sums G_j = sum z z', z = (psi, y), and
+ * its number of rows alone, so no row is ever looked at again.  The posterior
+ * of a target is then its few-shot model, with intervals (posterior.h).
+ *
+ * What the fit promises:
+ *	- the objective never gets worse from one iteration to the next;
+ *	- S is positive semidefinite by construction; directions in which the tasks
+ *	  show no spread get exactly zero, and the rank of S says so;
+ *	- a change of units or order of the features changes the answer accordingly
+ *	  and nothing else, and so does any change of basis when S is full.
+ */
+#ifndef WMLC_PRIOR_H
+#define WMLC_PRIOR_H
+
+#include <stddef.h>
+
+#include "core/base/status.h"
+
+typedef enum WmlcPriorMethod
+{
+	WMLC_PRIOR_ML,				/* maximum likelihood */
+	WMLC_PRIOR_REML				/* restricted maximum likelihood */
+} WmlcPriorMethod;
+
+typedef enum WmlcPriorCovariance
+{
+	WMLC_PRIOR_FULL,
+	WMLC_PRIOR_DIAGONAL			/* in the caller's features */
+} WmlcPriorCovariance;
+
+/*
+ * The tasks to learn from.  The upper triangle of G_j, row by row, with the
+ * response last, stands at moments + j * p (p + 1) / 2, p = dims + 1.
+ *
+ * Weights alpha_j >= 0 multiply the tasks' log-likelihoods.  They matter up to
+ * a factor: they are first mixed with uniform weights,
+ * (1 - temper) alpha_j / sum alpha + temper / J, and then scaled so that their
+ * sum is the effective number of tasks (sum alpha)^2 / sum alpha^2 (Kish), so
+ * that weights 0 and 1 are the same as leaving tasks out.  Tasks without rows
+ * are left out in any case.
+ */
+typedef struct WmlcPriorTasks
+{
+	int			dims;			/* d */
+	size_t		count;			/* J */
+	const double *moments;
+	const double *moments_lo;	/* low parts of the sums, or NULL */
+	const double *rows;			/* n_j, or the sum of the rows' weights */
+	const double *alpha;		/* or NULL: all ones */
+	double		temper;			/* 0 to 1 */
+} WmlcPriorTasks;
+
+/* Told after every iteration; `objective` is the log-likelihood less penalty. */
+typedef void (*WmlcPriorTrace) (void *arg, int iteration, double objective);
+
+typedef struct WmlcPriorOptions
+{
+	WmlcPriorMethod method;
+	WmlcPriorCovariance covariance;
+
+	/*
+	 * Draw S towards the same spread in all directions, measured by what the
+	 * spread does to predictions: subtract shrink / 2 (d log tr T - log |T|)
+	 * from the log-likelihood, T being S in the basis in which the tasks' mean
+	 * second moment is the identity.  0 is the exact fit.  d is a good choice
+	 * for few tasks, where an exact fit takes chance for correlation, and REML
+	 * with it: while shrink < J, maximum likelihood leaves directions in which J
+	 * tasks happen to agree next to nothing.
+	 */
+	double		shrink;
+	int			max_iterations; /* 0: WMLC_PRIOR_ITERATIONS */
+	WmlcPoll	poll;
+	WmlcPriorTrace trace;		/* or NULL */
+	void	   *trace_arg;
+} WmlcPriorOptions;
+
+/* Fits take 5 to 20 iterations; more than this means something is wrong. */
+#define WMLC_PRIOR_ITERATIONS 200
+
+/*
+ * A learned prior.  Matrices are d x d by columns.  A singular S is stored
+ * exactly through its factor; mu and S are of least norm, in standardised
+ * units, where collinear features leave a choice.
+ */
+typedef struct WmlcPrior
+{
+	int			dims;
+	double	   *mean;			/* mu */
+	double	   *factor;			/* lower triangular L, S = L L' */
+	double	   *mean_covariance;	/* sampling covariance of mu */
+	double		noise;			/* s2 */
+	double		tasks;			/* tasks with rows and a positive weight */
+	double		effective_tasks;
+	double		rows;			/* weighted sum of the tasks' rows */
+	double		noise_degrees;	/* of freedom: rows less what mu and the w_j use up */
+	double		loglik;			/* restricted log-likelihood under REML */
+	int			iterations;
+	int			rank;			/* of S */
+	bool		converged;
+	bool		singular;		/* rank < dims: the optimum is on the boundary */
+
+	/*
+	 * The model can follow the responses exactly, so the likelihood has no
+	 * maximum; the noise stays at a floor far below the response's variance.
+	 */
+	bool		saturated;
+} WmlcPrior;
+
+/*
+ * Bytes of workspace of the functions below.  The fit keeps one triangle of
+ * doubles per task; beside it a full S takes a little more than 6 d^4 bytes (REML
+ * 8 d^4), which is what limits d: 51 MB for 50 features, 0.7 GB for 100.
+ */
+extern size_t wmlc_prior_fit_workspace(int dims, size_t count, const WmlcPriorOptions *options);
+extern size_t wmlc_prior_loglik_workspace(int dims, size_t count);
+
+/*
+ * Fit.  The caller sets prior->mean (d numbers), factor and mean_covariance
+ * (d x d each).  Without a row of positive weight to learn from, tasks is 0 and
+ * so is everything else.  NaN and infinities are WMLC_NOT_FINITE; a negative
+ * n_j or alpha_j, and moments that no rows can have, are WMLC_NOT_POSITIVE.
+ * An iteration that ran out of steps is WMLC_OK with converged = false: the
+ * prior is usable, only not the best.
+ */
+extern WmlcStatus wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options,
+								 WmlcPrior *prior, void *work);
+
+/* S = L L' */
+extern void wmlc_prior_covariance(const WmlcPrior *prior, double *covariance);
+
+/*
+ * The weighted log-likelihood of tasks under a given prior, weights as in the
+ * fit.  Only dims, mean, factor and noise of the prior are used; the noise must
+ * be positive.
+ */
+extern WmlcStatus wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks,
+									WmlcPoll poll, double *loglik, void *work);
+
+#endif							/* WMLC_PRIOR_H */

@@ -1,0 +1,645 @@
+/*
+ * prior_fit.c
+ *	  The iteration: damped Newton steps on T = Lambda Lambda', mu and s2 being
+ *	  profiled out, until the model expects no gain worth having.
+ *
+ * Directions in which T has died out are dropped from Lambda, which then has
+ * fewer columns.  The slope of the objective along them says whether T ought to
+ * grow there after all: at an optimum on the boundary it is positive
+ * semidefinite.
+ */
+#include <cblas.h>
+#include <lapacke.h>
+
+#include "core/prior/prior_internal.h"
+
+/* Expected decrease of -2 log-likelihood at which the iteration ends. */
+#define TOLERANCE 1e-9
+
+/* Expected decrease from which on second derivatives are taken as they are. */
+#define CLOSE 3.0
+
+/* A direction whose share of information is below this has died out. */
+#define DEAD 1e-12
+
+/* After convergence, a direction below this is tried without. */
+#define NEARLY_DEAD 1e-7
+
+/* A dead direction along which the relative slope is below this comes back. */
+#define REVIVED -1e-4
+#define MOST_HALVINGS 8
+
+/*
+ * The first T is a multiple of the identity, relative to the information of a
+ * task: powers of this are tried while they get better.
+ */
+#define FIRST_RATIO 4.0
+#define MOST_FIRST 16
+
+/* With the noise at its floor there is no maximum, only a rest of shape to find. */
+#define MOST_AT_FLOOR 30
+
+/* Damping that is added after a failed and taken away after a good step. */
+#define FIRST_DAMPING 1e-6
+#define LARGEST_DAMPING 1e6
+
+static void
+point_layout(WmlcPriorPoint *point, size_t d, WmlcArena *arena)
+{
+	point->lambda = wmlc_arena_doubles(arena, d * d + WMLC_PRIOR_TILE);
+	point->feature = wmlc_arena_take(arena, d, sizeof(int));
+	point->mean = wmlc_arena_doubles(arena, d);
+	point->precision = wmlc_arena_doubles(arena, d * d);
+	point->precision_factor = wmlc_arena_doubles(arena, d * d);
+}
+
+void
+wmlc_fit_layout(WmlcPriorFit *fit, int dims, const WmlcPriorOptions *options, WmlcArena *arena)
+{
+	size_t		d = dims;
+	size_t		packed = wmlc_packed_size(dims);
+	bool		full = options->covariance == WMLC_PRIOR_FULL;
+	bool		reml = options->method == WMLC_PRIOR_REML;
+
+	fit->options = options;
+	wmlc_sweep_layout(&fit->sweep, dims, options->covariance, arena);
+	wmlc_model_layout(&fit->model, dims, options->covariance, arena);
+	fit->slope.information = wmlc_arena_doubles(arena, packed);
+	fit->slope.score = wmlc_arena_doubles(arena, packed);
+	fit->slope.excess = wmlc_arena_doubles(arena, packed);
+	fit->slope.curvature = wmlc_arena_doubles(arena, full ? packed * packed : packed);
+	fit->slope.coupling = wmlc_arena_doubles(arena, full ? d * d * d : d * d);
+	fit->slope.products = wmlc_arena_doubles(arena, reml ? packed * (full ? packed : d) : 0);
+	point_layout(&fit->current, d, arena);
+	point_layout(&fit->trial, d, arena);
+	fit->pull = wmlc_arena_doubles(arena, d);
+	fit->phi = wmlc_arena_doubles(arena, d * d + WMLC_PRIOR_TILE);
+	fit->scratch = wmlc_arena_doubles(arena, d * d);
+}
+
+/*
+ * Complete the point whose lambda is given: the best mu and s2, and the
+ * objective.  point->mean is a first guess of mu, from which the correction is
+ * found, so that nothing cancels once the guess is good.
+ */
+static WmlcStatus
+evaluate(WmlcPriorFit *fit, WmlcPriorPoint *point)
+{
+	const WmlcReduced *reduced = &fit->reduced;
+	int			r = reduced->rank;
+	int			stride = r > 0 ? r : 1;
+	double		log_det,
+				squares,
+				rss,
+				objective;
+	WmlcStatus	status = wmlc_sweep_value(&fit->sweep, point, fit->pull, &log_det, &squares);
+
+	if (status != WMLC_OK)
+		return status;
+	point->objective = INFINITY;
+	memcpy(point->precision_factor, point->precision, (size_t) r * r * sizeof(double));
+	if (r > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', r, point->precision_factor, r) != 0)
+		return WMLC_OK;
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, r, point->precision_factor,
+				stride, fit->pull, 1);
+	rss = reduced->within + fmax(squares - cblas_ddot(r, fit->pull, 1, fit->pull, 1), 0.0);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, r, point->precision_factor,
+				stride, fit->pull, 1);
+	cblas_daxpy(r, 1.0, fit->pull, 1, point->mean, 1);
+
+	point->noise = fmax(rss / fit->degrees, reduced->floor);
+	objective = log_det + fit->degrees * log(2.0 * M_PI * point->noise) + rss / point->noise;
+	if (fit->options->method == WMLC_PRIOR_REML)
+		for (int i = 0; i < r; i++)
+			objective += 2.0 * log(point->precision_factor[i + (size_t) i * r]);
+	objective += wmlc_model_penalty(&fit->model, reduced, point, fit->options->shrink);
+	if (isfinite(objective))
+		point->objective = objective;
+	return WMLC_OK;
+}
+
+static void
+swap_points(WmlcPriorFit *fit)
+{
+	WmlcPriorPoint point = fit->current;
+
+	fit->current = fit->trial;
+	fit->trial = point;
+}
+
+/* ---- Lambda ---- */
+
+static void
+start(WmlcPriorFit *fit)
+{
+	const WmlcReduced *reduced = &fit->reduced;
+	WmlcPriorPoint *point = &fit->current;
+	int			r = reduced->rank;
+	int			d = reduced->dims;
+	int			m = 0;
+
+	memset(point->mean, 0, r * sizeof(double));
+	memset(point->lambda, 0, ((size_t) d * d + WMLC_PRIOR_TILE) * sizeof(double));
+	point->directions = fit->options->covariance == WMLC_PRIOR_FULL ? r : 0;
+	for (int k = 0; k < point->directions; k++)
+	{
+		point->lambda[k + (size_t) k * r] = 1.0;
+		point->feature[k] = k;
+	}
+	if (fit->options->covariance == WMLC_PRIOR_FULL)
+		return;
+
+	/* One column for each feature that is not zero throughout. */
+	for (int k = 0; k < d; k++)
+		point->directions += cblas_dasum(r, reduced->loadings + (size_t) k * r, 1) > 0.0;
+	for (int k = 0; k < d; k++)
+	{
+		const double *loading = reduced->loadings + (size_t) k * r;
+		double		norm = cblas_dnrm2(r, loading, 1);
+
+		if (norm == 0.0)
+			continue;
+		for (int i = 0; i < r; i++)
+			point->lambda[(size_t) i * point->directions + m] = loading[i] / norm;
+		point->feature[m++] = k;
+	}
+}
+
+/* target (r x m) = source (r x n) times an n x m matrix; all but this one by rows */
+static void
+multiply_lambda(int r, int n, int m, const double *source, const double *matrix, double *target)
+{
+	/* By rows, that is transposed by columns: target' = matrix' source'. */
+	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, m, r, n, 1.0, matrix, n, source, n, 0.0,
+				target, m);
+}
+
+/* Keep the columns of lambda that are marked. */
+static void
+select_columns(WmlcPriorPoint *point, int r, const double *keep)
+{
+	int			m = point->directions;
+	int			left = 0;
+
+	for (int k = 0; k < m; k++)
+		if (keep[k] != 0.0)
+			point->feature[left++] = point->feature[k];
+	for (int i = 0; i < r; i++)
+	{
+		int			to = 0;
+
+		for (int k = 0; k < m; k++)
+			if (keep[k] != 0.0)
+				point->lambda[(size_t) i * left + to++] = point->lambda[(size_t) i * m + k];
+	}
+	point->directions = left;
+}
+
+/*
+ * Each direction's share of information, diag(Lambda'P Lambda) / sum alpha, to
+ * model->values.  If S is full, Lambda is rotated first so that the matrix is
+ * diagonal; T stays the same.
+ */
+static void
+find_shares(WmlcPriorFit *fit, WmlcPriorPoint *point)
+{
+	WmlcPriorModel *model = &fit->model;
+	int			r = fit->reduced.rank;
+	int			m = point->directions;
+
+	if (m == 0)
+		return;
+	cblas_dsymm(CblasColMajor, CblasRight, CblasLower, m, r, 1.0, point->precision, r,
+				point->lambda, m, 0.0, fit->phi, m);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, m, r, 1.0 / fit->reduced.weight,
+				fit->phi, m, point->lambda, m, 0.0, model->vectors, m);
+	if (model->covariance == WMLC_PRIOR_DIAGONAL)
+	{
+		for (int k = 0; k < m; k++)
+			model->values[k] = model->vectors[k + (size_t) k * m];
+		return;
+	}
+	wmlc_model_eigen(model, m, model->vectors, model->values);
+	memcpy(fit->phi, point->lambda, (size_t) r * m * sizeof(double));
+	multiply_lambda(r, m, m, fit->phi, model->vectors, point->lambda);
+}
+
+/*
+ * Drop directions with a share up to the threshold; a penalty keeps them alive
+ * unless all die together.
+ */
+static void
+drop_directions(WmlcPriorFit *fit, WmlcPriorPoint *point, double threshold)
+{
+	double	   *shares = fit->model.values;
+	int			m = point->directions;
+	bool		any_alive = false;
+
+	for (int k = 0; k < m; k++)
+	{
+		shares[k] = shares[k] > threshold;
+		any_alive |= shares[k] != 0.0;
+	}
+	if (fit->options->shrink == 0.0 || !any_alive)
+		select_columns(point, fit->reduced.rank, shares);
+}
+
+static void
+copy_point(const WmlcPriorFit *fit, const WmlcPriorPoint *from, WmlcPriorPoint *to)
+{
+	size_t		r = fit->reduced.rank;
+
+	to->directions = from->directions;
+	to->noise = from->noise;
+	to->objective = from->objective;
+	memcpy(to->feature, from->feature, from->directions * sizeof(int));
+	memcpy(to->lambda, from->lambda, r * from->directions * sizeof(double));
+	memcpy(to->mean, from->mean, r * sizeof(double));
+	memcpy(to->precision, from->precision, r * r * sizeof(double));
+	memcpy(to->precision_factor, from->precision_factor, r * r * sizeof(double));
+}
+
+/*
+ * The frame: Lambda, and before it, if S is full, the directions that carry
+ * information but no spread, scaled to the information of one task.
+ */
+static void
+make_frame(WmlcPriorFit *fit)
+{
+	const WmlcPriorPoint *point = &fit->current;
+	WmlcPriorModel *model = &fit->model;
+	int			r = fit->reduced.rank;
+	int			m = point->directions;
+	int			n = model->covariance == WMLC_PRIOR_FULL ? r : m;
+	double	   *q = fit->scratch;
+
+	model->directions = n;
+	model->dead = n - m;
+	if (model->dead > 0)
+	{
+		/* Orthogonal to Lambda in the metric P = F F': complete F'Lambda. */
+		memset(q, 0, (size_t) r * r * sizeof(double));
+		for (int i = 0; i < r; i++)
+			for (int k = 0; k < m; k++)
+				q[i + (size_t) k * r] = point->lambda[(size_t) i * m + k];
+		cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, r, m, 1.0,
+					point->precision_factor, r, q, r);
+		(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, r, m, q, r, model->values, model->lapack,
+								   64 * r + 64);
+		(void) LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, r, r, m, q, r, model->values, model->lapack,
+								   64 * r + 64);
+		cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, r, r,
+					sqrt(fit->reduced.weight), point->precision_factor, r, q, r);
+	}
+	for (int i = 0; i < r; i++)
+	{
+		double	   *row = fit->phi + (size_t) i * n;
+
+		for (int k = 0; k < model->dead; k++)
+			row[k] = q[i + (size_t) (m + k) * r];
+		memcpy(row + model->dead, point->lambda + (size_t) i * m, m * sizeof(double));
+	}
+}
+
+/* ---- steps ---- */
+
+/* Evaluate Phi (J + E) as the trial point. */
+static WmlcStatus
+try_change(WmlcPriorFit *fit)
+{
+	const WmlcPriorModel *model = &fit->model;
+	int			r = fit->reduced.rank;
+	int			m = fit->current.directions;
+
+	fit->trial.directions = m;
+	memcpy(fit->trial.feature, fit->current.feature, m * sizeof(int));
+	memcpy(fit->trial.mean, fit->current.mean, r * sizeof(double));
+	multiply_lambda(r, model->directions, m, fit->phi, model->change, fit->trial.lambda);
+	return evaluate(fit, &fit->trial);
+}
+
+/* Differences of the objective below this are rounding. */
+static double
+rounding(const WmlcPriorFit *fit)
+{
+	return 8.0 * DBL_EPSILON * (fabs(fit->current.objective) + fit->degrees);
+}
+
+/*
+ * One accepted step, or none if there is nothing to gain; expected is what the
+ * last one tried was to bring.
+ */
+static WmlcStatus
+newton_step(WmlcPriorFit *fit, double *damping, double *expected)
+{
+	while (*damping <= LARGEST_DAMPING)
+	{
+		double		gain;
+		WmlcStatus	status;
+
+		if (!wmlc_model_newton(&fit->model, *damping, expected))
+		{
+			*damping = fmax(10.0 * *damping, FIRST_DAMPING);
+			continue;
+		}
+		status = try_change(fit);
+		if (status != WMLC_OK)
+			return status;
+		gain = fit->current.objective - fit->trial.objective;
+		if (gain >= 0.0)
+			swap_points(fit);
+		if (gain < 0.25 * *expected)
+			*damping = fmax(10.0 * *damping, FIRST_DAMPING);
+		else if (gain > 0.75 * *expected)
+			*damping = *damping > FIRST_DAMPING ? 0.1 * *damping : 0.0;
+		if (gain >= 0.0 || *expected <= rounding(fit))
+			return WMLC_OK;
+	}
+	return WMLC_OK;
+}
+
+static WmlcStatus
+take_slope(WmlcPriorFit *fit, WmlcSlopeKind kind)
+{
+	const WmlcPriorPoint *point = &fit->current;
+	WmlcStatus	status;
+
+	make_frame(fit);
+	fit->slope.kind = kind;
+	status = wmlc_sweep_slope(&fit->sweep, point, fit->phi, fit->model.directions, &fit->slope);
+	if (status == WMLC_OK)
+		wmlc_model_slope(&fit->model, &fit->slope, point, &fit->reduced, fit->options->shrink);
+	return status;
+}
+
+static void
+report(const WmlcPriorFit *fit)
+{
+	if (fit->options->trace != NULL)
+		fit->options->trace(fit->options->trace_arg, fit->iterations,
+							-0.5 * (fit->current.objective + fit->offset));
+}
+
+/* ---- the boundary ---- */
+
+/* Leave out directions that are all but dead if the objective is the better for it. */
+static WmlcStatus
+settle(WmlcPriorFit *fit)
+{
+	WmlcStatus	status;
+
+	find_shares(fit, &fit->current);
+	copy_point(fit, &fit->current, &fit->trial);
+	drop_directions(fit, &fit->trial, NEARLY_DEAD);
+	if (fit->trial.directions == fit->current.directions)
+		return WMLC_OK;
+	status = evaluate(fit, &fit->trial);
+	if (status == WMLC_OK && fit->trial.objective <= fit->current.objective + rounding(fit))
+		swap_points(fit);
+	return status;
+}
+
+/*
+ * Candidates for new columns of Lambda: to fit->scratch, by rows, scaled to the
+ * information of one task, and the slopes along them, relative to that, to
+ * model->values.  For a full S they are the principal directions of the slope
+ * among the dead directions of the frame.
+ */
+static int
+find_dead_directions(WmlcPriorFit *fit)
+{
+	WmlcPriorModel *model = &fit->model;
+	int			r = fit->reduced.rank;
+	int			n = model->directions;
+	int			dead = model->dead;
+
+	for (int k = 0; k < dead; k++)
+		for (int l = 0; l < dead; l++)
+			model->vectors[k + (size_t) l * dead] = model->slope[k + (size_t) l * n]
+				/ fit->reduced.weight;
+	wmlc_model_eigen(model, dead, model->vectors, model->values);
+	for (int i = 0; i < r && dead > 0; i++)
+		cblas_dgemv(CblasColMajor, CblasTrans, dead, dead, 1.0, model->vectors, dead,
+					fit->phi + (size_t) i * n, 1, 0.0, fit->scratch + (size_t) i * dead, 1);
+	return dead;
+}
+
+/* For a diagonal S they are the features, of which those in Lambda do not count. */
+static WmlcStatus
+find_dead_features(WmlcPriorFit *fit)
+{
+	const WmlcReduced *reduced = &fit->reduced;
+	double	   *slopes = fit->model.values;
+	int			r = reduced->rank;
+	int			d = reduced->dims;
+	WmlcStatus	status;
+
+	for (int k = 0; k < d; k++)
+		cblas_dcopy(r, reduced->loadings + (size_t) k * r, 1, fit->phi + k, d);
+	fit->slope.kind = WMLC_SLOPE_FIRST;
+	status = wmlc_sweep_slope(&fit->sweep, &fit->current, fit->phi, d, &fit->slope);
+	if (status != WMLC_OK)
+		return status;
+	memcpy(fit->scratch, fit->phi, (size_t) r * d * sizeof(double));
+	for (int k = 0; k < d; k++)
+	{
+		double		information = fit->slope.information[wmlc_packed(d, k, k)];
+
+		slopes[k] = 0.0;
+		if (information == 0.0)
+			continue;
+		slopes[k] = 1.0 - fit->slope.excess[wmlc_packed(d, k, k)] / information;
+		cblas_dscal(r, sqrt(reduced->weight / information), fit->scratch + k, d);
+	}
+	for (int k = 0; k < fit->current.directions; k++)
+		slopes[fit->current.feature[k]] = 0.0;
+	return WMLC_OK;
+}
+
+/* Make the trial point the current one with new columns of the given length. */
+static void
+add_directions(WmlcPriorFit *fit, int candidates, double length)
+{
+	const WmlcPriorPoint *current = &fit->current;
+	WmlcPriorPoint *trial = &fit->trial;
+	const double *slopes = fit->model.values;
+	int			r = fit->reduced.rank;
+	int			m = current->directions;
+
+	copy_point(fit, current, trial);
+	for (int k = 0; k < candidates; k++)
+		if (slopes[k] < REVIVED)
+			trial->feature[trial->directions++] = k;
+	for (int i = 0; i < r; i++)
+	{
+		double	   *row = trial->lambda + (size_t) i * trial->directions;
+
+		memcpy(row, current->lambda + (size_t) i * m, m * sizeof(double));
+		for (int k = m; k < trial->directions; k++)
+			row[k] = length * sqrt(-slopes[trial->feature[k]])
+				* fit->scratch[(size_t) i * candidates + trial->feature[k]];
+	}
+}
+
+/*
+ * Let T grow in dead directions along which the objective falls, if any.  If S
+ * is full, the slope of the current point must be there.  Under a penalty
+ * either nothing is dead or everything, and stays so.
+ */
+static WmlcStatus
+revive(WmlcPriorFit *fit, bool *revived)
+{
+	bool		full = fit->options->covariance == WMLC_PRIOR_FULL;
+	int			candidates = fit->reduced.dims;
+	double		length = 1.0;
+	WmlcStatus	status = WMLC_OK;
+
+	*revived = false;
+	if (fit->options->shrink != 0.0)
+		return WMLC_OK;
+	if (full)
+		candidates = find_dead_directions(fit);
+	else
+		status = find_dead_features(fit);
+	for (int k = 0; k < MOST_HALVINGS && status == WMLC_OK && !*revived; k++)
+	{
+		add_directions(fit, candidates, length);
+		if (fit->trial.directions == fit->current.directions)
+			return WMLC_OK;
+		status = evaluate(fit, &fit->trial);
+		*revived = fit->trial.objective < fit->current.objective - TOLERANCE;
+		length *= 0.5;
+	}
+	if (*revived)
+		swap_points(fit);
+	return status;
+}
+
+/* The end of an iteration that expects no more gain, unless something revives. */
+static WmlcStatus
+finish(WmlcPriorFit *fit)
+{
+	bool		revived = false;
+	WmlcStatus	status = settle(fit);
+
+	if (status == WMLC_OK && fit->options->covariance == WMLC_PRIOR_FULL)
+		status = take_slope(fit, WMLC_SLOPE_FIRST);
+	if (status == WMLC_OK)
+		status = revive(fit, &revived);
+	fit->converged = !revived;
+	return status;
+}
+
+/* ---- the iteration ---- */
+
+/* The best multiple of the first Lambda. */
+static WmlcStatus
+find_first(WmlcPriorFit *fit)
+{
+	size_t		size = (size_t) fit->reduced.rank * fit->current.directions;
+	WmlcStatus	status = evaluate(fit, &fit->current);
+
+	for (int k = 0; k < MOST_FIRST && status == WMLC_OK; k++)
+	{
+		copy_point(fit, &fit->current, &fit->trial);
+		cblas_dscal(size, FIRST_RATIO, fit->trial.lambda, 1);
+		status = evaluate(fit, &fit->trial);
+		if (!(fit->trial.objective < fit->current.objective))
+			break;
+		swap_points(fit);
+	}
+	return status;
+}
+
+/*
+ * One iteration.  Damping and the gain expected of a step are carried from one
+ * to the next.
+ */
+static WmlcStatus
+advance(WmlcPriorFit *fit, double *damping, double *expected)
+{
+	WmlcSlopeKind kind = *expected > CLOSE ? WMLC_SLOPE_EXPECTED : WMLC_SLOPE_OBSERVED;
+	WmlcStatus	status;
+
+	find_shares(fit, &fit->current);
+	drop_directions(fit, &fit->current, DEAD);
+	status = take_slope(fit, kind);
+	if (status != WMLC_OK)
+		return status;
+	*expected = 0.0;
+	if (fit->current.directions > 0)
+	{
+		wmlc_model_build(&fit->model, &fit->slope, &fit->current, &fit->reduced, fit->degrees,
+						 fit->options->shrink);
+		status = newton_step(fit, damping, expected);
+	}
+	if (status == WMLC_OK && kind == WMLC_SLOPE_OBSERVED
+		&& *expected <= fmax(TOLERANCE, rounding(fit)))
+		status = finish(fit);
+	return status;
+}
+
+static WmlcStatus
+iterate(WmlcPriorFit *fit)
+{
+	int			limit = fit->options->max_iterations > 0
+		? fit->options->max_iterations : WMLC_PRIOR_ITERATIONS;
+	double		damping = 0.0;
+	double		expected = INFINITY;
+	int			at_floor = 0;
+
+	while (!fit->converged && fit->iterations < limit && damping <= LARGEST_DAMPING
+		   && at_floor < MOST_AT_FLOOR)
+	{
+		WmlcStatus	status;
+
+		fit->iterations++;
+		status = advance(fit, &damping, &expected);
+		if (status != WMLC_OK)
+			return status;
+		at_floor += fit->current.noise <= fit->reduced.floor;
+		report(fit);
+	}
+	return WMLC_OK;
+}
+
+/* Set up what the objective needs beside the tasks. */
+static void
+prepare(WmlcPriorFit *fit)
+{
+	const WmlcReduced *reduced = &fit->reduced;
+
+	fit->sweep.reduced = reduced;
+	fit->sweep.poll = fit->options->poll;
+	fit->slope.reml = fit->options->method == WMLC_PRIOR_REML;
+	fit->iterations = 0;
+	fit->converged = false;
+	fit->degrees = reduced->rows;
+	fit->offset = 0.0;
+	if (fit->slope.reml)
+	{
+		/* With no more rows than features nothing is left, but something must be. */
+		fit->degrees = reduced->rows > reduced->rank ? reduced->rows - reduced->rank : 1.0;
+		fit->offset = reduced->log_volume;
+	}
+	if (reduced->response_unit > 0.0)
+		fit->offset += 2.0 * fit->degrees
+			* log(reduced->response_unit / reduced->scale[reduced->dims]);
+}
+
+WmlcStatus
+wmlc_fit_run(WmlcPriorFit *fit, bool spread)
+{
+	WmlcStatus	status;
+
+	prepare(fit);
+	start(fit);
+	if (spread && fit->current.directions > 0)
+	{
+		status = find_first(fit);
+		return status == WMLC_OK ? iterate(fit) : status;
+	}
+	fit->current.directions = 0;
+	fit->converged = true;
+	return evaluate(fit, &fit->current);
+}

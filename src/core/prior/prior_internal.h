@@ -1,0 +1,364 @@
+/*
+ * prior_internal.h
+ *	  What the parts of the prior's fit share.
+ *
+ *	  prior_weights.c	what each task counts
+ *	  prior_triangle.c	the triangle of one task
+ *	  prior_reduce.c	grams to compressed tasks in a basis fit for doubles
+ *	  prior_sweep.c		sums over all tasks at a given T: the objective
+ *	  prior_slope.c		the same for its derivatives
+ *	  prior_newton.c	the local quadratic model of the objective and its minimum
+ *	  prior_fit.c		the iteration
+ *	  prior.c			in from the caller's units and out again
+ *	  prior_loglik.c	the likelihood of a given prior
+ *
+ * Notation.  A task of whatever number of rows is compressed to the triangle R
+ * of a QR factorisation of its rows: r x r for the features, beta for the
+ * response, and what is left of y'y.  With T = S / s2 = Lambda Lambda', where
+ * Lambda is r x m, the task's compressed responses have covariance
+ * s2 V, V = I + R T R', and
+ *
+ *	  K K' = V,	 Z = K^-1 R,	rho = K^-1 (beta - R mu),	P = sum alpha Z'Z
+ *
+ * are all that is needed; nothing in it cancels.
+ */
+#ifndef WMLC_PRIOR_INTERNAL_H
+#define WMLC_PRIOR_INTERNAL_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/linalg/cholesky.h"
+#include "core/prior/prior.h"
+
+/* This many tasks go through the sweeps side by side. */
+#define WMLC_PRIOR_LANES 4
+
+typedef double WmlcLanes __attribute__((vector_size(8 * WMLC_PRIOR_LANES), aligned(8), may_alias));
+
+/* Where entry (i, j), i <= j, of an n x n upper triangle stands. */
+static inline size_t
+wmlc_packed(int n, int i, int j)
+{
+	return (size_t) i * n - (size_t) i * (i - 1) / 2 + (j - i);
+}
+
+static inline size_t
+wmlc_packed_size(int n)
+{
+	return (size_t) n * (n + 1) / 2;
+}
+
+/* result = a a', a being n x k by columns; symmetric to the last bit */
+static inline void
+wmlc_outer(int n, int k, const double *a, double *result)
+{
+	for (int j = 0; j < n; j++)
+		for (int i = j; i < n; i++)
+		{
+			double		sum = 0.0;
+
+			for (int l = 0; l < k; l++)
+				sum += a[i + (size_t) l * n] * a[j + (size_t) l * n];
+			result[i + (size_t) j * n] = result[j + (size_t) i * n] = sum;
+		}
+}
+
+static inline WmlcDdSpan
+wmlc_arena_span(WmlcArena *arena, size_t count)
+{
+	double	   *hi = wmlc_arena_doubles(arena, count);
+
+	return (WmlcDdSpan) {hi, wmlc_arena_doubles(arena, count)};
+}
+
+/* ---- prior_weights.c ---- */
+
+/* Final weights of tasks; zero where a task has no rows or no weight. */
+typedef struct WmlcPriorWeights
+{
+	double	   *alpha;
+	double		tasks;
+	double		total;			/* sum of alpha, the effective number of tasks */
+	double		rows;			/* sum of alpha n */
+} WmlcPriorWeights;
+
+extern WmlcStatus wmlc_prior_weigh(const WmlcPriorTasks *tasks, WmlcPriorWeights *weights);
+
+/* ---- prior_triangle.c ---- */
+
+/*
+ * The triangle R of a task, G = R'R, in double-double: for the sums of a task
+ * it is what a QR factorisation is for its rows.  Row i of R stands in row i of
+ * the square from the diagonal on.  A feature that depends on those before it
+ * has a zero row.
+ */
+typedef struct WmlcTriangle
+{
+	const WmlcDdLoops *loops;
+	int			size;			/* features and response */
+	double		tolerance;		/* pivots below this share of a diagonal are zero */
+	WmlcSquare	square;
+	WmlcDdSpan	remainder;		/* diagonal of what is not yet explained */
+} WmlcTriangle;
+
+/* No sums of rows have a pivot more negative than this share of a diagonal. */
+#define WMLC_INDEFINITE 1e-4
+
+/* How much of a diagonal may be rounding, for sums with and without low parts. */
+extern double wmlc_triangle_tolerance(int size, bool low_parts);
+
+extern void wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *arena);
+
+/*
+ * Load entries of the packed p x p sums: entry (i, k) becomes
+ * scale_i scale_k G(index_i, index_k).  A NULL index selects all, a NULL scale
+ * is one.
+ */
+extern WmlcStatus wmlc_triangle_load(WmlcTriangle *triangle, int p, const double *hi,
+									 const double *lo, const int *index, const double *scale);
+extern WmlcStatus wmlc_triangle_factor(WmlcTriangle *triangle);
+
+/* Exchange features k <= i between two steps of a factorisation, k done so far. */
+extern void wmlc_triangle_swap(WmlcTriangle *triangle, int k, int i);
+
+/*
+ * The lower triangular K with K K' = I + Y'Y, Y being n x n by columns.  The
+ * workspace holds wmlc_root_work(n) numbers.
+ */
+extern void wmlc_root(int n, const double *y, double *root, double *work);
+
+static inline size_t
+wmlc_root_work(int n)
+{
+	return (size_t) n * (2 * n + 33);
+}
+
+static inline WmlcDd
+wmlc_triangle_get(const WmlcTriangle *triangle, int i, int j)
+{
+	return wmlc_dd_get(wmlc_square_row(triangle->square, i), j);
+}
+
+/* ---- prior_reduce.c ---- */
+
+/*
+ * Compressed tasks and the way back to the caller's units.  With scaled
+ * features psi' = scale psi, the internal features are psi' restricted to the
+ * `rank` kept ones times basis, and the internal response is
+ * (scale y - psi' . center) / response_unit.
+ */
+typedef struct WmlcReduced
+{
+	int			dims;			/* d */
+	int			rank;			/* r */
+	size_t		blocks;			/* of WMLC_PRIOR_LANES tasks */
+	WmlcLanes  *tasks;			/* per block: R packed, beta, alpha */
+	double		weight;			/* sum of alpha */
+	double		rows;			/* sum of alpha n */
+	double		within;			/* sum of alpha (y'y - beta'beta) */
+	double		floor;			/* least noise variance, in internal units */
+	double		response_unit;
+	double		log_volume;		/* log |X'X| per task is this plus the internal one */
+	int		   *kept;			/* r: the features the basis is built from */
+	double	   *scale;			/* p powers of two */
+	double	   *basis;			/* r x r upper triangle by columns */
+	double	   *loadings;		/* r x d by columns: internal w = loadings . scaled w */
+	double	   *center;			/* r */
+} WmlcReduced;
+
+static inline size_t
+wmlc_reduced_stride(int rank)
+{
+	return wmlc_packed_size(rank) + rank + 1;
+}
+
+extern void wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count,
+									 WmlcArena *arena);
+extern WmlcStatus wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
+									WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll);
+extern size_t wmlc_prior_reduce_scratch(int dims);
+
+/* ---- prior_sweep.c ---- */
+
+/* Tiled loops read their operands up to this far beyond the end. */
+#define WMLC_PRIOR_TILE 4
+
+/*
+ * After this many blocks lanes are folded, outer products are added up and the
+ * poll is asked.
+ */
+#define WMLC_PRIOR_BATCH_BLOCKS 32
+#define WMLC_PRIOR_BATCH (WMLC_PRIOR_BATCH_BLOCKS * WMLC_PRIOR_LANES)
+
+/* What a sweep over all tasks keeps in fast memory, and its running sums. */
+typedef struct WmlcSweep
+{
+	const WmlcReduced *reduced;
+	WmlcPriorCovariance covariance;
+	WmlcPoll	poll;
+	WmlcLanes  *spread;			/* R Lambda, r x m by rows */
+	WmlcLanes  *factor;			/* K, r x r by rows */
+	WmlcLanes  *white;			/* Z and in a last column rho, by rows */
+	WmlcLanes  *response;		/* Z Phi, r x m by rows */
+	WmlcLanes  *influence;		/* N, r x m by rows */
+	WmlcLanes  *score;			/* u, m */
+	WmlcLanes  *task_information;	/* Q, packed */
+	WmlcLanes  *task_excess;	/* W, packed */
+	WmlcLanes  *sums;
+	WmlcDdSpan	totals;
+	double	   *batch_left;		/* factors of outer products, one column per task */
+	double	   *batch_right;
+	double	   *batch_half;		/* Q / 2 likewise */
+	double	   *batch_influence;	/* N likewise */
+	double	   *batch_score;	/* u likewise */
+} WmlcSweep;
+
+/* A point T = Lambda Lambda' and the best mu and s2 there. */
+typedef struct WmlcPriorPoint
+{
+	int			directions;		/* m */
+	double	   *lambda;			/* r x m by rows */
+	int		   *feature;		/* m: what each column belongs to if diagonal */
+	double	   *mean;			/* mu, r */
+	double	   *precision;		/* P, r x r */
+	double	   *precision_factor;	/* lower triangular, P = F F', r x r by columns */
+	double		noise;			/* s2 */
+	double		objective;		/* -2 log-likelihood plus penalty, internal units */
+} WmlcPriorPoint;
+
+/* Which sums for derivatives: see prior_newton.c. */
+typedef enum WmlcSlopeKind
+{
+	WMLC_SLOPE_FIRST,			/* for the gradient alone */
+	WMLC_SLOPE_EXPECTED,		/* and for the expected second derivatives */
+	WMLC_SLOPE_OBSERVED			/* and for the actual ones */
+} WmlcSlopeKind;
+
+/*
+ * Sums for the derivatives of the objective along directions Phi (r x m), in
+ * the notation of prior_newton.c.  Triangles are packed.
+ */
+typedef struct WmlcPriorSlope
+{
+	WmlcSlopeKind kind;
+	bool		reml;
+	double	   *information;	/* sum alpha Q */
+	double	   *score;			/* sum alpha u u' */
+	double	   *excess;			/* sum alpha W */
+	double	   *curvature;		/* full: packed x packed; diagonal: packed */
+	double	   *coupling;		/* observed.  full: r m x m; diagonal: r x m */
+	double	   *products;		/* observed, REML.  full: packed x packed;
+								 * diagonal: m x packed r */
+} WmlcPriorSlope;
+
+extern void wmlc_sweep_layout(WmlcSweep *sweep, int dims, WmlcPriorCovariance covariance,
+							  WmlcArena *arena);
+
+extern void wmlc_sweep_clear(WmlcSweep *sweep, size_t count);
+
+/* Move the lanes of running sums to the totals, which lose nothing. */
+extern void wmlc_sweep_fold(WmlcSweep *sweep, size_t count);
+extern void wmlc_sweep_read(const WmlcSweep *sweep, size_t first, size_t count, double *values);
+
+/*
+ * The sums at point->lambda: P, sum alpha Z'rho at point->mean, sum alpha
+ * log |V| and sum alpha |rho|^2.
+ */
+extern WmlcStatus wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,
+								   double *log_det, double *squares);
+
+/* ---- prior_slope.c ---- */
+
+/* The sums of slope->kind at a complete point. */
+extern WmlcStatus wmlc_sweep_slope(WmlcSweep *sweep, const WmlcPriorPoint *point,
+								   const double *phi, int directions, WmlcPriorSlope *slope);
+
+/* ---- prior_newton.c ---- */
+
+/*
+ * The objective near a point as a quadratic in E, Lambda -> Phi (J + E), where
+ * the frame Phi consists of `dead` directions without spread and the columns
+ * of Lambda.
+ */
+typedef struct WmlcPriorModel
+{
+	WmlcPriorCovariance covariance;
+	int			directions;		/* columns of Phi: r, or m if S is diagonal */
+	int			dead;
+	bool		scoring;		/* expected second derivatives */
+	size_t		parameters;
+	double	   *gradient;
+	double	   *hessian;		/* parameters x parameters, both triangles */
+	double	   *damping;		/* diagonal of the metric steps are measured in */
+	double	   *factor;			/* of the damped Hessian */
+	double	   *unit;			/* its diagonal scaling */
+	double	   *step;
+	double	   *slope;			/* G */
+	double	   *uphill;			/* its positive semidefinite part */
+	double	   *gram;			/* Lambda' Lambda, m x m */
+	double	   *change;			/* J + E, directions x m by columns */
+	double	   *vectors;
+	double	   *values;
+	double	   *size;			/* root of the information along each direction */
+	double	   *least;			/* lower bounds of the step on the diagonal */
+	double	   *lapack;			/* 64 d + 64 */
+} WmlcPriorModel;
+
+extern void wmlc_model_layout(WmlcPriorModel *model, int dims, WmlcPriorCovariance covariance,
+							  WmlcArena *arena);
+
+/* The penalty of prior.h at Lambda, zero for equal spread in all directions. */
+extern double wmlc_model_penalty(WmlcPriorModel *model, const WmlcReduced *reduced,
+								 const WmlcPriorPoint *point, double shrink);
+
+/* G alone, penalty included */
+extern void wmlc_model_slope(WmlcPriorModel *model, const WmlcPriorSlope *slope,
+							 const WmlcPriorPoint *point, const WmlcReduced *reduced,
+							 double shrink);
+
+/* Gradient, Hessian and damping; G must be there already. */
+extern void wmlc_model_build(WmlcPriorModel *model, const WmlcPriorSlope *slope,
+							 const WmlcPriorPoint *point, const WmlcReduced *reduced,
+							 double degrees, double shrink);
+
+/*
+ * The damped Newton step to model->change, and the decrease the model expects
+ * of it.  False if the damped Hessian is not positive definite.
+ */
+extern bool wmlc_model_newton(WmlcPriorModel *model, double damping, double *expected);
+
+/* Eigenvalues (ascending) and vectors of a symmetric n x n matrix, in place. */
+extern void wmlc_model_eigen(WmlcPriorModel *model, int n, double *matrix, double *values);
+
+/* ---- prior_fit.c ---- */
+
+typedef struct WmlcPriorFit
+{
+	const WmlcPriorOptions *options;	/* set by the layout */
+	WmlcReduced reduced;
+	WmlcSweep	sweep;
+	WmlcPriorSlope slope;
+	WmlcPriorModel model;
+	WmlcPriorPoint current;
+	WmlcPriorPoint trial;
+	double	   *pull;			/* r */
+	double	   *phi;			/* the frame, r x model.directions by rows */
+	double	   *scratch;		/* r x r */
+	double		degrees;		/* of freedom of the noise: n or n - r */
+	double		offset;			/* objective in the caller's units less internal one */
+	int			iterations;
+	bool		converged;
+} WmlcPriorFit;
+
+extern void wmlc_fit_layout(WmlcPriorFit *fit, int dims, const WmlcPriorOptions *options,
+							WmlcArena *arena);
+
+/*
+ * Fit the compressed tasks of fit->reduced; with S = 0 throughout unless spread
+ * is allowed.
+ */
+extern WmlcStatus wmlc_fit_run(WmlcPriorFit *fit, bool spread);
+
+#endif							/* WMLC_PRIOR_INTERNAL_H */

@@ -1,0 +1,354 @@
+/*
+ * prior_reduce.c
+ *	  From grams to compressed tasks in a basis in which doubles are enough.
+ *
+ * Three steps, all in double-double:
+ *	1. scale every feature and the response by a power of two, so that nothing
+ *	   overflows and units do not matter;
+ *	2. factor the pooled second moment, R'R = sum alpha G / sum alpha.  The basis
+ *	   R^-1 makes the features orthonormal over the pooled tasks and the response
+ *	   the residual of the pooled regression: offsets of any size are gone;
+ *	3. factor each task and change its triangle to that basis.  A triangular
+ *	   basis keeps triangles triangular, so this is one more product.
+ * Only then are numbers rounded to double.
+ */
+#include "core/prior/prior_internal.h"
+
+/* Features this close to a combination of others count as one. */
+#define COLLINEAR_DD 1e-22
+#define COLLINEAR_DOUBLE 1e-13
+
+/* Least noise variance, as a share of the pooled regression's. */
+#define NOISE_FLOOR 1e-10
+
+/* Tasks between two polls. */
+#define POLL_TASKS 1024
+
+/* Used while reducing only. */
+typedef struct Reducer
+{
+	WmlcDdSpan	pooled;			/* packed p x p */
+	WmlcTriangle whole;			/* of the pooled tasks, all features */
+	WmlcTriangle part;			/* kept features and the response, of one task */
+	WmlcSquare	basis;			/* column j of the augmented basis in row j */
+	WmlcDdSpan	column;
+	int		   *order;			/* features as they were factored, and the response */
+	int		   *index;			/* kept features, and the response */
+} Reducer;
+
+void
+wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count, WmlcArena *arena)
+{
+	size_t		blocks = (count + WMLC_PRIOR_LANES - 1) / WMLC_PRIOR_LANES;
+	size_t		d = dims;
+
+	reduced->dims = dims;
+	reduced->blocks = blocks;
+	reduced->tasks = wmlc_arena_take(arena, blocks * wmlc_reduced_stride(dims), sizeof(WmlcLanes));
+	reduced->kept = wmlc_arena_take(arena, d, sizeof(int));
+	reduced->scale = wmlc_arena_doubles(arena, d + 1);
+	reduced->basis = wmlc_arena_doubles(arena, d * d);
+	reduced->loadings = wmlc_arena_doubles(arena, d * d);
+	reduced->center = wmlc_arena_doubles(arena, d);
+}
+
+static void
+reducer_layout(Reducer *reducer, int dims, WmlcArena *arena)
+{
+	size_t		p = dims + 1;
+
+	reducer->pooled = wmlc_arena_span(arena, wmlc_packed_size(p));
+	wmlc_triangle_layout(&reducer->whole, p, arena);
+	wmlc_triangle_layout(&reducer->part, p, arena);
+	reducer->basis.stride = p;
+	reducer->basis.span = wmlc_arena_span(arena, p * p);
+	reducer->column = wmlc_arena_span(arena, p);
+	reducer->order = wmlc_arena_take(arena, p, sizeof(int));
+	reducer->index = wmlc_arena_take(arena, p, sizeof(int));
+}
+
+size_t
+wmlc_prior_reduce_scratch(int dims)
+{
+	WmlcArena	arena = {NULL, 0};
+	Reducer		reducer;
+
+	reducer_layout(&reducer, dims, &arena);
+	return arena.used;
+}
+
+/* pooled = sum alpha G / sum alpha */
+static WmlcStatus
+pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, WmlcDdSpan pooled, WmlcPoll poll)
+{
+	size_t		size = wmlc_packed_size(tasks->dims + 1);
+
+	memset(pooled.hi, 0, size * sizeof(double));
+	memset(pooled.lo, 0, size * sizeof(double));
+	for (size_t j = 0; j < tasks->count; j++)
+	{
+		const double *hi = tasks->moments + j * size;
+		const double *lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size;
+		double		share = weights->alpha[j] / weights->total;
+
+		if (j % POLL_TASKS == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		if (share == 0.0)
+			continue;
+		for (size_t k = 0; k < size; k++)
+		{
+			WmlcDd		entry = wmlc_dd_normalize((WmlcDd) {hi[k], lo == NULL ? 0.0 : lo[k]});
+
+			wmlc_dd_set(pooled, k, wmlc_dd_add(wmlc_dd_get(pooled, k),
+											   wmlc_dd_mul_d(entry, share)));
+		}
+	}
+	return WMLC_OK;
+}
+
+/* Powers of two that bring the pooled diagonal near one. */
+static void
+choose_scale(WmlcDdSpan pooled, int p, double *scale)
+{
+	for (int i = 0; i < p; i++)
+	{
+		double		diagonal = pooled.hi[wmlc_packed(p, i, i)];
+		int			exponent = 0;
+
+		if (diagonal > 0.0 && isfinite(diagonal))
+			frexp(sqrt(diagonal), &exponent);
+		scale[i] = ldexp(1.0, -exponent);
+	}
+}
+
+/* The feature from k on of which the ones before explain the least, and how much. */
+static int
+least_explained(const WmlcTriangle *whole, int k, double *unexplained)
+{
+	int			best = k;
+
+	*unexplained = 0.0;
+	for (int i = k; i < whole->size - 1; i++)
+	{
+		double		diagonal = wmlc_triangle_get(whole, i, i).hi;
+		double		share = diagonal > 0.0 ? whole->remainder.hi[i] / diagonal : 0.0;
+
+		if (share > *unexplained)
+		{
+			*unexplained = share;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/*
+ * Factor the pooled moment, taking next whatever is least explained so far, and
+ * stop when all is explained: the features taken carry the basis.  The others
+ * hang on them by the rows of the factor.
+ */
+static WmlcStatus
+factor_pooled(Reducer *reducer, WmlcReduced *reduced, double collinear)
+{
+	WmlcTriangle *whole = &reducer->whole;
+	int			d = reduced->dims;
+
+	for (int i = 0; i <= d; i++)
+	{
+		double		diagonal = wmlc_triangle_get(whole, i, i).hi;
+
+		if (!isfinite(diagonal))
+			return WMLC_NOT_FINITE;
+		if (diagonal < 0.0)
+			return WMLC_NOT_POSITIVE;
+		reducer->order[i] = i;
+	}
+	for (reduced->rank = 0; reduced->rank < d; reduced->rank++)
+	{
+		int			k = reduced->rank;
+		double		unexplained;
+		int			next = least_explained(whole, k, &unexplained);
+		int			feature = reducer->order[next];
+
+		if (!(unexplained > collinear))
+			break;
+		wmlc_triangle_swap(whole, k, next);
+		reducer->order[next] = reducer->order[k];
+		reducer->order[k] = feature;
+		wmlc_cholesky_column(whole->loops, whole->square, k, d + 1, whole->remainder);
+	}
+	for (int i = reduced->rank; i <= d; i++)
+		if (whole->remainder.hi[i] < -WMLC_INDEFINITE * wmlc_triangle_get(whole, i, i).hi)
+			return WMLC_NOT_POSITIVE;
+	return WMLC_OK;
+}
+
+static void
+choose_features(Reducer *reducer, WmlcReduced *reduced)
+{
+	int			d = reduced->dims;
+	int			r = reduced->rank;
+
+	for (int i = 0; i < r; i++)
+		reducer->index[i] = reduced->kept[i] = reducer->order[i];
+	reducer->index[r] = d;
+
+	reduced->log_volume = 0.0;
+	for (int i = 0; i < d; i++)
+	{
+		double	   *loading = reduced->loadings + (size_t) reducer->order[i] * r;
+
+		for (int k = 0; k < r; k++)
+			loading[k] = k <= i ? wmlc_dd_value(wmlc_triangle_get(&reducer->whole, i, k)) : 0.0;
+		if (i < r)
+			reduced->log_volume += 2.0 * log(loading[i] / reduced->scale[reducer->order[i]]);
+	}
+}
+
+/*
+ * Invert the pooled triangle.  The response's column is -center and one, all
+ * over the standard deviation of the pooled residual.
+ */
+static void
+make_basis(Reducer *reducer, WmlcReduced *reduced, double response_pivot)
+{
+	WmlcTriangle *part = &reducer->part;
+	int			r = reduced->rank;
+
+	part->size = part->square.stride = reducer->basis.stride = r + 1;
+	for (int i = 0; i <= r; i++)
+		for (int k = 0; k <= i; k++)
+			wmlc_dd_set(wmlc_square_row(part->square, i), k,
+						wmlc_triangle_get(&reducer->whole, i < r ? i : reduced->dims, k));
+	wmlc_dd_set(wmlc_square_row(part->square, r), r, wmlc_dd(1.0));
+
+	for (int i = 0; i <= r; i++)
+	{
+		for (int j = 0; j <= r; j++)
+			wmlc_dd_set(reducer->column, j, wmlc_dd(i == j ? 1.0 : 0.0));
+		wmlc_cholesky_forward(part->loops, part->square, i, r + 1, reducer->column);
+		for (int j = 0; j <= r; j++)
+			wmlc_dd_set(wmlc_square_row(reducer->basis, j), i, wmlc_dd_get(reducer->column, j));
+	}
+
+	for (int j = 0; j < r; j++)
+	{
+		for (int i = 0; i < r; i++)
+			reduced->basis[i + (size_t) j * r] =
+				wmlc_dd_value(wmlc_dd_get(wmlc_square_row(reducer->basis, j), i));
+		reduced->center[j] =
+			-wmlc_dd_value(wmlc_dd_get(wmlc_square_row(reducer->basis, r), j));
+	}
+	reduced->response_unit = response_pivot > 0.0
+		? response_pivot * sqrt(reduced->weight / reduced->rows) : 0.0;
+}
+
+/* The triangle of one task in the new basis, into its lane; its weight too. */
+static void
+store_task(const Reducer *reducer, WmlcReduced *reduced, size_t slot, double alpha)
+{
+	const WmlcTriangle *part = &reducer->part;
+	int			r = reduced->rank;
+	int			lane = slot % WMLC_PRIOR_LANES;
+	WmlcLanes  *block = reduced->tasks + slot / WMLC_PRIOR_LANES * wmlc_reduced_stride(r);
+	double		unit = reduced->response_unit > 0.0 ? reduced->response_unit : 1.0;
+
+	for (int i = 0; i < r; i++)
+	{
+		WmlcDdSpan	row = wmlc_dd_from(wmlc_square_row(part->square, i), i);
+
+		for (int j = i; j <= r; j++)
+		{
+			WmlcDdSpan	column = wmlc_dd_from(wmlc_square_row(reducer->basis, j), i);
+			double		entry = wmlc_dd_value(part->loops->dot(j - i + 1, row, column));
+
+			if (j < r)
+				block[wmlc_packed(r, i, j)][lane] = entry;
+			else
+				block[wmlc_packed_size(r) + i][lane] = entry / unit;
+		}
+	}
+	block[wmlc_packed_size(r) + r][lane] = alpha;
+}
+
+static WmlcStatus
+reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reducer *reducer,
+			 WmlcReduced *reduced, WmlcPoll poll)
+{
+	int			p = tasks->dims + 1;
+	int			r = reduced->rank;
+	size_t		size = wmlc_packed_size(p);
+	size_t		slot = 0;
+	WmlcDd		within = wmlc_dd(0.0);
+	double		unit = reduced->response_unit > 0.0 ? reduced->response_unit : 1.0;
+
+	for (size_t j = 0; j < tasks->count; j++)
+	{
+		const double *lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size;
+		double		residual;
+		WmlcStatus	status;
+
+		if (j % POLL_TASKS == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		if (weights->alpha[j] == 0.0)
+			continue;
+		status = wmlc_triangle_load(&reducer->part, p, tasks->moments + j * size, lo,
+									reducer->index, reduced->scale);
+		if (status == WMLC_OK)
+			status = wmlc_triangle_factor(&reducer->part);
+		if (status != WMLC_OK)
+			return status;
+		residual = wmlc_triangle_get(&reducer->part, r, r).hi / unit;
+		within = wmlc_dd_add(within, wmlc_dd_mul_d(wmlc_two_prod(residual, residual),
+												   weights->alpha[j]));
+		store_task(reducer, reduced, slot++, weights->alpha[j]);
+	}
+	reduced->within = wmlc_dd_value(within);
+
+	/* Lanes left over in the last block weigh nothing. */
+	reduced->blocks = (slot + WMLC_PRIOR_LANES - 1) / WMLC_PRIOR_LANES;
+	for (; slot < reduced->blocks * WMLC_PRIOR_LANES; slot++)
+		for (size_t k = 0; k < wmlc_reduced_stride(r); k++)
+			reduced->tasks[(reduced->blocks - 1) * wmlc_reduced_stride(r) + k]
+				[slot % WMLC_PRIOR_LANES] = 0.0;
+	return WMLC_OK;
+}
+
+WmlcStatus
+wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
+				  WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll)
+{
+	Reducer		reducer;
+	int			p = tasks->dims + 1;
+	bool		low_parts = tasks->moments_lo != NULL;
+	double		collinear = low_parts ? COLLINEAR_DD : COLLINEAR_DOUBLE;
+	double		total,
+				residual;
+	WmlcStatus	status;
+
+	reducer_layout(&reducer, tasks->dims, &scratch);
+	reduced->weight = weights->total;
+	reduced->rows = weights->rows;
+	reduced->floor = NOISE_FLOOR;
+
+	status = pool(tasks, weights, reducer.pooled, poll);
+	if (status != WMLC_OK)
+		return status;
+	choose_scale(reducer.pooled, p, reduced->scale);
+	status = wmlc_triangle_load(&reducer.whole, p, reducer.pooled.hi, reducer.pooled.lo,
+								NULL, reduced->scale);
+	if (status == WMLC_OK)
+		status = factor_pooled(&reducer, reduced, collinear);
+	if (status != WMLC_OK)
+		return status;
+	choose_features(&reducer, reduced);
+
+	/* A response that the pooled regression explains to rounding has no noise. */
+	total = wmlc_triangle_get(&reducer.whole, p - 1, p - 1).hi;
+	residual = reducer.whole.remainder.hi[p - 1];
+	residual = residual > collinear * total ? sqrt(residual) : 0.0;
+	make_basis(&reducer, reduced, residual);
+
+	reducer.part.tolerance = wmlc_triangle_tolerance(p, low_parts);
+	return reduce_tasks(tasks, weights, &reducer, reduced, poll);
+}

@@ -1,0 +1,159 @@
+/*
+ * prior_sweep.c
+ *	  Sums over all tasks at a given T = Lambda Lambda': where a fit spends its
+ *	  time.
+ *
+ * WMLC_PRIOR_LANES tasks go side by side through the same small dense algebra,
+ * one per lane of a vector.  Loops are written once, in GCC's vector types, and
+ * compiled for what the processor has; every lane does the same operations in
+ * the same order whichever version runs.
+ */
+#include "core/prior/prior_lanes.h"
+
+void
+wmlc_sweep_layout(WmlcSweep *sweep, int dims, WmlcPriorCovariance covariance, WmlcArena *arena)
+{
+	size_t		d = dims;
+	size_t		square = (d + TILE) * (d + TILE);
+	size_t		sums = (d + 4) * wmlc_packed_size(dims) + d * d + d + 2;
+	size_t		batch = covariance == WMLC_PRIOR_FULL ? WMLC_PRIOR_BATCH : 0;
+
+	sweep->covariance = covariance;
+	sweep->spread = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
+	sweep->factor = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
+	sweep->white = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
+	sweep->response = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
+	sweep->influence = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
+	sweep->score = wmlc_arena_take(arena, d + TILE, sizeof(WmlcLanes));
+	sweep->task_information = wmlc_arena_take(arena, wmlc_packed_size(dims), sizeof(WmlcLanes));
+	sweep->task_excess = wmlc_arena_take(arena, wmlc_packed_size(dims), sizeof(WmlcLanes));
+	sweep->sums = wmlc_arena_take(arena, sums, sizeof(WmlcLanes));
+	sweep->totals = wmlc_arena_span(arena, sums);
+	sweep->batch_left = wmlc_arena_doubles(arena, wmlc_packed_size(dims) * batch);
+	sweep->batch_right = wmlc_arena_doubles(arena, wmlc_packed_size(dims) * batch);
+	sweep->batch_half = wmlc_arena_doubles(arena, wmlc_packed_size(dims) * batch);
+	sweep->batch_influence = wmlc_arena_doubles(arena, d * d * batch);
+	sweep->batch_score = wmlc_arena_doubles(arena, d * batch);
+}
+
+void
+wmlc_sweep_clear(WmlcSweep *sweep, size_t count)
+{
+	memset(sweep->sums, 0, count * sizeof(WmlcLanes));
+	memset(sweep->totals.hi, 0, count * sizeof(double));
+	memset(sweep->totals.lo, 0, count * sizeof(double));
+}
+
+void
+wmlc_sweep_fold(WmlcSweep *sweep, size_t count)
+{
+	for (size_t k = 0; k < count; k++)
+	{
+		WmlcDd		total = wmlc_dd_get(sweep->totals, k);
+
+		for (int l = 0; l < LANES; l++)
+			total = wmlc_dd_add_d(total, sweep->sums[k][l]);
+		wmlc_dd_set(sweep->totals, k, total);
+		sweep->sums[k] = (WmlcLanes) {0.0};
+	}
+}
+
+void
+wmlc_sweep_read(const WmlcSweep *sweep, size_t first, size_t count, double *values)
+{
+	for (size_t k = 0; k < count; k++)
+		values[k] = wmlc_dd_value(wmlc_dd_get(sweep->totals, first + k));
+}
+
+/* Add the blocks from first to before end; sums are P, Z'rho, log |V|, |rho|^2. */
+ALWAYS_INLINE void
+value_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
+{
+	const WmlcReduced *reduced = sweep->reduced;
+	int			r = reduced->rank;
+	WmlcLanes  *precision = sweep->sums;
+	WmlcLanes  *pull = precision + wmlc_packed_size(r);
+	WmlcLanes  *scalars = pull + r;
+
+	for (size_t b = first; b < end; b++)
+	{
+		const WmlcLanes *task = reduced->tasks + b * wmlc_reduced_stride(r);
+		WmlcLanes	alpha = task[wmlc_packed_size(r) + r];
+		WmlcLanes  *white = sweep->white;
+		size_t		stride = r + 1;
+
+		scalars[0] += alpha * whiten(sweep, task, point);
+		add_gram(r, r, white, stride, alpha, precision);
+		for (int i = 0; i < r; i++)
+		{
+			WmlcLanes	rho = white[i * stride + r];
+
+			scalars[1] += alpha * (rho * rho);
+			rho *= alpha;
+			for (int j = 0; j < r; j++)
+				pull[j] += rho * white[i * stride + j];
+		}
+	}
+}
+
+static void
+value_blocks_plain(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
+{
+	value_blocks(sweep, point, first, end);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2")))
+static void
+value_blocks_avx2(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
+{
+	value_blocks(sweep, point, first, end);
+}
+#endif
+
+static void
+value_batch(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2"))
+	{
+		value_blocks_avx2(sweep, point, first, end);
+		return;
+	}
+#endif
+	value_blocks_plain(sweep, point, first, end);
+}
+
+WmlcStatus
+wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,
+				 double *log_det, double *squares)
+{
+	const WmlcReduced *reduced = sweep->reduced;
+	int			r = reduced->rank;
+	size_t		packed = wmlc_packed_size(r);
+	size_t		count = packed + r + 2;
+
+	wmlc_sweep_clear(sweep, count);
+	for (size_t first = 0; first < reduced->blocks; first += WMLC_PRIOR_BATCH_BLOCKS)
+	{
+		size_t		end = first + WMLC_PRIOR_BATCH_BLOCKS;
+
+		if (wmlc_interrupted(sweep->poll))
+			return WMLC_INTERRUPTED;
+		value_batch(sweep, point, first, end < reduced->blocks ? end : reduced->blocks);
+		wmlc_sweep_fold(sweep, count);
+	}
+
+	for (int i = 0; i < r; i++)
+		for (int j = i; j < r; j++)
+		{
+			double		entry = wmlc_dd_value(wmlc_dd_get(sweep->totals, wmlc_packed(r, i, j)));
+
+			point->precision[i + (size_t) j * r] = entry;
+			point->precision[j + (size_t) i * r] = entry;
+		}
+	wmlc_sweep_read(sweep, packed, r, pull);
+	wmlc_sweep_read(sweep, packed + r, 1, log_det);
+	wmlc_sweep_read(sweep, packed + r + 1, 1, squares);
+	return WMLC_OK;
+}

@@ -1,0 +1,186 @@
+/*
+ * prior_triangle.c
+ *	  The triangle of a task: the Cholesky factor of its sums, which may well be
+ *	  singular, in double-double.
+ *
+ * For a positive semidefinite matrix a zero pivot means a zero row, so no
+ * pivoting is needed to go on behind it.  In double-double the factor has the
+ * digits that a QR factorisation of the rows themselves would have in double.
+ */
+#include <lapacke.h>
+
+#include "core/prior/prior_internal.h"
+
+/*
+ * Shares of a diagonal.  A pivot below the first may be noise, of sums that are
+ * less exact than they look, and is if it makes something negative by the second.
+ */
+#define SMALL 1e-8
+#define NEGATIVE 1e-12
+
+double
+wmlc_triangle_tolerance(int size, bool low_parts)
+{
+	return (low_parts ? 16.0 * WMLC_DD_EPSILON : 4.0 * DBL_EPSILON) * size;
+}
+
+void
+wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *arena)
+{
+	triangle->loops = wmlc_dd_loops();
+	triangle->size = size;
+	triangle->square.stride = size;
+	triangle->square.span = wmlc_arena_span(arena, (size_t) size * size);
+	triangle->remainder = wmlc_arena_span(arena, size);
+}
+
+WmlcStatus
+wmlc_triangle_load(WmlcTriangle *triangle, int p, const double *hi, const double *lo,
+				   const int *index, const double *scale)
+{
+	for (int i = 0; i < triangle->size; i++)
+	{
+		WmlcDdSpan	row = wmlc_square_row(triangle->square, i);
+		int			a = index == NULL ? i : index[i];
+
+		for (int k = 0; k <= i; k++)
+		{
+			int			b = index == NULL ? k : index[k];
+			size_t		at = a <= b ? wmlc_packed(p, a, b) : wmlc_packed(p, b, a);
+			double		unit = scale == NULL ? 1.0 : scale[a] * scale[b];
+			WmlcDd		entry = {hi[at], lo == NULL ? 0.0 : lo[at]};
+
+			entry = wmlc_dd_scale(wmlc_dd_normalize(entry), unit);
+			if (!wmlc_dd_is_finite(entry))
+				return WMLC_NOT_FINITE;
+			wmlc_dd_set(row, k, entry);
+		}
+		wmlc_dd_set(triangle->remainder, i, wmlc_dd_get(row, i));
+	}
+	return WMLC_OK;
+}
+
+/* Column k of the factor, and with it row k of R, is zero. */
+static void
+clear_column(WmlcTriangle *triangle, int k)
+{
+	WmlcDdSpan	row_k = wmlc_square_row(triangle->square, k);
+
+	for (int i = k; i < triangle->size; i++)
+	{
+		wmlc_dd_set(wmlc_square_row(triangle->square, i), k, wmlc_dd(0.0));
+		wmlc_dd_set(row_k, i, wmlc_dd(0.0));
+	}
+}
+
+/*
+ * Has column k explained more of some later entry than there was?
+ */
+static bool
+column_exceeds(const WmlcTriangle *triangle, int k)
+{
+	for (int i = k + 1; i < triangle->size; i++)
+		if (triangle->remainder.hi[i] < -NEGATIVE * wmlc_triangle_get(triangle, i, i).hi)
+			return true;
+	return false;
+}
+
+static void
+take_back_column(WmlcTriangle *triangle, int k)
+{
+	for (int i = k + 1; i < triangle->size; i++)
+	{
+		WmlcDd		entry = wmlc_triangle_get(triangle, i, k);
+
+		wmlc_dd_set(triangle->remainder, i, wmlc_dd_add(wmlc_dd_get(triangle->remainder, i),
+														wmlc_dd_mul(entry, entry)));
+	}
+	clear_column(triangle, k);
+}
+
+static void
+swap_entries(WmlcDdSpan a, WmlcDdSpan b)
+{
+	WmlcDd		kept = wmlc_dd_get(a, 0);
+
+	wmlc_dd_set(a, 0, wmlc_dd_get(b, 0));
+	wmlc_dd_set(b, 0, kept);
+}
+
+/* Entry (i, k) as an operand of swap_entries */
+static WmlcDdSpan
+entry_at(const WmlcTriangle *triangle, int i, int k)
+{
+	return wmlc_dd_from(wmlc_square_row(triangle->square, i), k);
+}
+
+void
+wmlc_triangle_swap(WmlcTriangle *triangle, int k, int i)
+{
+	if (k == i)
+		return;
+	for (int t = 0; t < triangle->size; t++)
+	{
+		if (t == k || t == i)
+			continue;
+		/* The matrix stands below the diagonal, the factor on both sides. */
+		swap_entries(t < k ? entry_at(triangle, k, t) : entry_at(triangle, t, k),
+					 t < i ? entry_at(triangle, i, t) : entry_at(triangle, t, i));
+		if (t < k)
+			swap_entries(entry_at(triangle, t, k), entry_at(triangle, t, i));
+	}
+	swap_entries(entry_at(triangle, k, k), entry_at(triangle, i, i));
+	swap_entries(wmlc_dd_from(triangle->remainder, k), wmlc_dd_from(triangle->remainder, i));
+}
+
+WmlcStatus
+wmlc_triangle_factor(WmlcTriangle *triangle)
+{
+	for (int k = 0; k < triangle->size; k++)
+	{
+		double		diagonal = wmlc_triangle_get(triangle, k, k).hi;
+		double		pivot = triangle->remainder.hi[k];
+
+		if (!isfinite(pivot))
+			return WMLC_NOT_FINITE;
+		if (diagonal < 0.0 || pivot < -WMLC_INDEFINITE * diagonal)
+			return WMLC_NOT_POSITIVE;
+		if (!(pivot > triangle->tolerance * diagonal))
+		{
+			clear_column(triangle, k);
+			continue;
+		}
+		wmlc_cholesky_column(triangle->loops, triangle->square, k, triangle->size,
+							 triangle->remainder);
+		if (pivot < SMALL * diagonal && column_exceeds(triangle, k))
+			take_back_column(triangle, k);
+	}
+	return WMLC_OK;
+}
+
+/*
+ * From a QR factorisation of Y stacked on I: forming I + Y'Y would lose the I
+ * beside a large Y.
+ */
+void
+wmlc_root(int n, const double *y, double *root, double *work)
+{
+	int			rows = 2 * n;
+	double	   *tau = work + (size_t) rows * n;
+
+	for (int k = 0; k < n; k++)
+	{
+		memcpy(work + (size_t) k * rows, y + (size_t) k * n, n * sizeof(double));
+		memset(work + (size_t) k * rows + n, 0, n * sizeof(double));
+		work[(size_t) k * rows + n + k] = 1.0;
+	}
+	(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, n, work, rows, tau, tau + n, 32 * n);
+	memset(root, 0, (size_t) n * n * sizeof(double));
+	for (int i = 0; i < n; i++)
+	{
+		double		sign = work[i + (size_t) i * rows] < 0.0 ? -1.0 : 1.0;
+
+		for (int k = i; k < n; k++)
+			root[k + (size_t) i * n] = sign * work[i + (size_t) k * rows];
+	}
+}

@@ -1,0 +1,31 @@
+/*
+ * args.h
+ *	  Checks of arguments that many functions take.
+ */
+#ifndef WML_ARGS_H
+#define WML_ARGS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "pg/base/compat.h"
+
+/* The memory context of the aggregate that calls; an error outside of one. */
+extern MemoryContext wml_aggregate_context(FunctionCallInfo fcinfo);
+
+/* Argument 0, the state of the aggregate, as it came: NULL or not. */
+extern Datum wml_unchanged_state(FunctionCallInfo fcinfo);
+
+/* The argument must not be NULL. */
+extern void wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name);
+
+/* The value itself, when it is finite and not negative. */
+extern double wml_check_not_negative(double value, const char *name);
+
+/* More steps than this are a mistake, and would take forever. */
+#define WML_MAX_STEPS 1000000
+
+extern int	wml_check_steps(int steps);
+
+#endif							/* WML_ARGS_H */

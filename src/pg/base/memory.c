@@ -1,0 +1,56 @@
+/*
+ * memory.c
+ *	  Workspaces for the core, which may exceed a gigabyte, and values that come
+ *	  without alignment.
+ */
+#include "postgres.h"
+
+#include <unistd.h>
+
+#include "fmgr.h"
+#include "utils/memutils.h"
+
+#include "pg/base/compat.h"
+#include "pg/base/memory.h"
+
+void *
+wml_allocate(Size count, Size size)
+{
+	if (count != 0 && size > MaxAllocHugeSize / count)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many tasks with too many features")));
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count * size, 1));
+}
+
+/*
+ * The operating system may promise more memory than there is, and end the whole
+ * server when it is used.
+ */
+static bool
+exceeds_machine(Size bytes)
+{
+	long		pages = sysconf(_SC_PHYS_PAGES);
+	long		page_size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page_size > 0 && bytes / page_size >= (Size) pages;
+}
+
+void *
+wml_allocate_if_possible(Size bytes)
+{
+	if (exceeds_machine(bytes) || bytes > MaxAllocHugeSize)
+		return NULL;
+	return MemoryContextAllocExtended(CurrentMemoryContext, Max(bytes, 1),
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+}
+
+void *
+wml_aligned_bytea(Datum datum)
+{
+	bytea	   *value = DatumGetByteaP(datum);
+
+	if ((uintptr_t) value % sizeof(double) != 0)
+		value = (bytea *) memcpy(palloc(VARSIZE(value)), value, VARSIZE(value));
+	return value;
+}

@@ -1,0 +1,90 @@
+/*
+ * text.c
+ *	  Writing and reading the text forms of our types.
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#include "common/shortest_dec.h"
+
+#include "pg/base/text.h"
+
+int
+wml_write_dd(char *at, WmlcDd value)
+{
+	int			length = double_to_shortest_decimal_bufn(value.hi, at);
+
+	if (value.lo == 0.0)
+		return length;
+	if (value.lo > 0.0)
+		at[length++] = '+';
+	return length + double_to_shortest_decimal_bufn(value.lo, at + length);
+}
+
+void
+wml_append_double(StringInfo out, double value)
+{
+	enlargeStringInfo(out, DOUBLE_SHORTEST_DECIMAL_LEN);
+	out->len += double_to_shortest_decimal_bufn(value, out->data + out->len);
+	out->data[out->len] = '\0';
+}
+
+void
+wml_scan_space(const char **at)
+{
+	while (isspace((unsigned char) **at))
+		(*at)++;
+}
+
+bool
+wml_scan_word(const char **at, const char *word)
+{
+	size_t		length = strlen(word);
+
+	wml_scan_space(at);
+	if (strncmp(*at, word, length) != 0)
+		return false;
+	*at += length;
+	return true;
+}
+
+bool
+wml_scan_count(const char **at, const char *word, int64 *value)
+{
+	int64		result = 0;
+	const char *start;
+
+	if (!wml_scan_word(at, word))
+		return false;
+	for (start = *at; isdigit((unsigned char) **at); (*at)++)
+	{
+		int			digit = **at - '0';
+
+		if (result > (PG_INT64_MAX - digit) / 10)
+			return false;
+		result = result * 10 + digit;
+	}
+	*value = result;
+	return *at > start;
+}
+
+/* The backend's numeric locale is always C, so strtod reads what we write. */
+bool
+wml_scan_double(const char **at, double *value)
+{
+	const char *first = *at;
+	char	   *end;
+
+	if (*first == '-' || *first == '+')
+		first++;
+	if (!isdigit((unsigned char) *first) && *first != 'I' && *first != 'N')
+		return false;
+	errno = 0;
+	*value = strtod(*at, &end);
+	if (end == *at || (errno == ERANGE && isinf(*value)))
+		return false;
+	*at = end;
+	return true;
+}

@@ -1,0 +1,367 @@
+/*
+ * gram_state.c
+ *	  The expanded form of wml_gram: see gram_state.h.
+ *
+ * All states of one aggregate context share one pool of memory below it.  The
+ * server deletes an expanded object's context only when a transition function
+ * replaces the object, which ours never do.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "core/base/stream.h"
+#include "pg/gram/gram_state.h"
+#include "pg/gram/state_pool.h"
+
+/*
+ * A group that has had a few rows gets a buffer, where the next ones wait and
+ * then enter the sums together: that is several times faster than one by one,
+ * and with many groups the pass over sums that are in no cache is shared.  Over
+ * few rows one by one is more exact, though (see gram_loops_vector.h), and where
+ * rows are short they can wait longer for a buffer, for there is less to gain.
+ */
+static inline int
+rows_before_buffer(int dims)
+{
+	return dims < 24 ? 32 : 4;
+}
+
+/* All buffers of an aggregate together take no more than this, nor than half of work_mem. */
+#define LARGEST_BUFFERS ((Size) 64 * 1024 * 1024)
+
+/*
+ * Buffers beyond this size are in no cache when the next row comes.  Long rows
+ * are then written past the caches, which other things have more use for.
+ */
+#define CACHED_BUFFERS ((Size) 4 * 1024 * 1024)
+#define LINE ((int) (WMLC_CACHE_LINE / sizeof(double)))
+#define LONG_ROW (4 * LINE)
+
+static inline int
+buffer_capacity(int dims)
+{
+	return Max(24, Min(dims + 2, WMLC_LOOP_ROWS));
+}
+
+/* From one row that waits to the next. */
+static inline int
+row_stride(const WmlGramState *state)
+{
+	int			p = state->gram.dims + 1;
+
+	return p < LONG_ROW ? p : (int) TYPEALIGN(LINE, p);
+}
+
+static inline double *
+next_waiting_row(WmlGramState *state)
+{
+	return state->waiting + state->pending * row_stride(state);
+}
+
+/* Behind the rows and the padding of the last one. */
+static inline double *
+waiting_weights(WmlGramState *state)
+{
+	return state->waiting + state->capacity * row_stride(state) + WMLC_ROW_PADDING;
+}
+
+static void
+get_buffer(WmlGramState *state)
+{
+	WmlStatePool *pool = wml_state_pool_of(state->header.eoh_context);
+	Size		size = WMLC_CACHE_LINE +
+		(state->capacity * (row_stride(state) + 1) + WMLC_ROW_PADDING) * sizeof(double);
+
+	if (pool->buffers + size > Min(LARGEST_BUFFERS, (Size) work_mem * 1024 / 2))
+	{
+		state->capacity = 0;	/* do not ask again */
+		return;
+	}
+	state->waiting = (double *) TYPEALIGN(WMLC_CACHE_LINE, wml_state_pool_alloc(pool, size));
+	state->streamed = state->gram.dims >= LONG_ROW && pool->buffers > CACHED_BUFFERS;
+	pool->buffers += size;
+}
+
+static inline void
+write_row(double *z, const WmlRow *row)
+{
+	memcpy(z, row->features, row->dims * sizeof(double));
+	z[row->dims] = row->response;
+}
+
+/* For the functions that add a single row. */
+static inline void
+write_padded_row(double *z, const WmlRow *row)
+{
+	write_row(z, row);
+	memset(z + row->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
+}
+
+static void
+add_waiting_rows(WmlGramState *state)
+{
+	int			stride = row_stride(state);
+	double	   *end;
+
+	if (state->pending == 0)
+		return;
+	end = state->waiting + (state->pending - 1) * stride + state->gram.dims + 1;
+	memset(end, 0, WMLC_ROW_PADDING * sizeof(double));
+	wmlc_gram_add_rows(&state->gram, state->waiting, stride,
+					   state->weighted ? waiting_weights(state) : NULL, state->pending);
+	state->pending = 0;
+	state->weighted = false;
+}
+
+static void
+let_row_wait(WmlGramState *state, const WmlRow *row)
+{
+	double	   *z = next_waiting_row(state);
+	double	   *weights = waiting_weights(state);
+
+	if (row->weight == 0.0)
+	{
+		wmlc_gram_add_row(&state->gram, NULL, 0.0);
+		return;
+	}
+	if (state->streamed)
+		wmlc_stream_row(z, row->features, row->dims, row->response);
+	else
+		write_row(z, row);
+	if (row->weight != 1.0 && !state->weighted)
+	{
+		for (int i = 0; i < state->pending; i++)
+			weights[i] = 1.0;
+		state->weighted = true;
+	}
+	if (state->weighted)
+		weights[state->pending] = row->weight;
+	state->pending++;
+	if (state->pending == state->capacity)
+		add_waiting_rows(state);
+}
+
+/*
+ * Rows of groups without a buffer stay for a moment in a queue that all of them
+ * share.  With many groups the state of the next row is in no cache, and neither
+ * are its sums.  The queue gives both the time to arrive: the state is fetched
+ * when the row comes, the sums when half of the rows in front of it have gone.
+ */
+#define QUEUE_ROWS 4
+
+typedef struct QueuedRow
+{
+	WmlGramState *state;		/* NULL when it is gone */
+	double		weight;
+	double		z[WMLC_ROW_SIZE];
+} QueuedRow;
+
+static QueuedRow queue[QUEUE_ROWS];
+static unsigned queue_head = 0;
+static unsigned queue_tail = 0;
+
+static inline QueuedRow *
+queued_row(unsigned number)
+{
+	return &queue[number % QUEUE_ROWS];
+}
+
+/* Callback of a context of states that goes, as after an error. */
+static void
+forget_queued_rows(void *context)
+{
+	for (unsigned i = queue_head; i != queue_tail; i++)
+	{
+		QueuedRow  *row = queued_row(i);
+
+		if (row->state != NULL && row->state->header.eoh_context == context)
+			row->state = NULL;
+	}
+}
+
+/* The oldest row leaves the queue. */
+static void
+advance_queue(void)
+{
+	QueuedRow  *row = queued_row(queue_head++);
+
+	if (row->state != NULL)
+		wmlc_gram_add_row(&row->state->gram, row->z, row->weight);
+}
+
+static void
+prefetch_sums(const QueuedRow *row)
+{
+	WmlGramState *state = row->state;
+	int			count;
+
+	if (state == NULL)
+		return;
+	count = 2 * (int) wmlc_gram_entries(state->gram.dims);
+	for (int i = 0; i < count; i += 8)
+		__builtin_prefetch(state->gram.sums + i, 1);
+	__builtin_prefetch(state->gram.sums + count - 1, 1);
+}
+
+static Size state_flat_size(ExpandedObjectHeader *header);
+static void state_flatten(ExpandedObjectHeader *header, void *result, Size size);
+
+static const ExpandedObjectMethods state_methods = {
+	state_flat_size,
+	state_flatten
+};
+
+static Size
+state_flat_size(ExpandedObjectHeader *header)
+{
+	return wml_gram_size(((WmlGramState *) header)->gram.dims);
+}
+
+static void
+state_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	WmlGramState *state = (WmlGramState *) header;
+	WmlGram    *flat = (WmlGram *) result;
+
+	wml_gram_state_flush(state);
+	SET_VARSIZE(flat, size);
+	flat->version = WML_GRAM_VERSION;
+	flat->flags = 0;
+	memcpy(&flat->body, &state->gram, wmlc_gram_bytes(state->gram.dims));
+	if (state->watch != NULL)
+		wmlc_gram_settle(&flat->body, state->watch);
+}
+
+WmlGramState *
+wml_gram_state_create(MemoryContext aggregate_context, int dims, bool buffered)
+{
+	WmlStatePool *pool = wml_state_pool(aggregate_context, forget_queued_rows);
+	WmlGramState *state = (WmlGramState *)
+		wml_state_pool_alloc(pool, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims));
+
+	EOH_init_header(&state->header, &state_methods, pool->context);
+	state->waiting = NULL;
+	state->watch = NULL;
+	state->queued = buffered;
+	state->weighted = false;
+	state->streamed = false;
+	state->capacity = buffered ? buffer_capacity(dims) : 0;
+	state->pending = 0;
+	wmlc_gram_init(&state->gram, dims);
+	return state;
+}
+
+static WmlGramState *
+state_of_expanded(Datum datum)
+{
+	WmlGramState *state = (WmlGramState *) DatumGetEOHP(datum);
+
+	return state->header.eoh_methods == &state_methods ? state : NULL;
+}
+
+WmlGramState *
+wml_gram_state_from_datum(Datum datum)
+{
+	if (!VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
+		return NULL;
+	return state_of_expanded(datum);
+}
+
+const WmlcGram *
+wml_gram_from_datum(Datum datum)
+{
+	WmlGram    *flat;
+
+	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
+	{
+		WmlGramState *state = state_of_expanded(datum);
+
+		/* a moving window's sums must be settled, in a flat copy */
+		if (state != NULL && state->watch == NULL)
+		{
+			wml_gram_state_flush(state);
+			return &state->gram;
+		}
+	}
+	flat = (WmlGram *) PG_DETOAST_DATUM(datum);
+	if (VARSIZE(flat) < wml_gram_size(0) || flat->version != WML_GRAM_VERSION ||
+		flat->flags != 0 || VARSIZE(flat) != wml_gram_size(flat->body.dims))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored gram has an unknown version or a wrong length")));
+	return &flat->body;
+}
+
+void
+wml_gram_state_flush(WmlGramState *state)
+{
+	if (!state->queued)
+		return;
+	while (queue_head != queue_tail)
+		advance_queue();
+	add_waiting_rows(state);
+}
+
+static void
+add_to_queue(WmlGramState *state, const WmlRow *row)
+{
+	QueuedRow  *place = queued_row(queue_tail++);
+
+	place->state = state;
+	place->weight = row->weight;
+	write_padded_row(place->z, row);
+	if (queue_tail - queue_head == QUEUE_ROWS)
+		advance_queue();
+	if (queue_tail - queue_head > QUEUE_ROWS / 2)
+		prefetch_sums(queued_row(queue_head + QUEUE_ROWS / 2 - 1));
+}
+
+static void
+add_at_once(WmlGramState *state, const WmlRow *row)
+{
+	double		z[WMLC_ROW_SIZE];
+
+	write_padded_row(z, row);
+	wmlc_gram_add_row(&state->gram, z, row->weight);
+	if (state->watch != NULL)
+		wmlc_gram_watch_row(state->watch, &state->gram, z, row->weight);
+}
+
+void
+wml_gram_state_add(WmlGramState *state, const WmlRow *row)
+{
+	if (state->waiting == NULL && state->capacity > 0 &&
+		state->gram.rows >= rows_before_buffer(state->gram.dims))
+		get_buffer(state);
+	if (state->waiting != NULL)
+		let_row_wait(state, row);
+	else if (state->queued)
+		add_to_queue(state, row);
+	else
+		add_at_once(state, row);
+}
+
+void
+wml_gram_state_watch(WmlGramState *state)
+{
+	if (state->watch != NULL)
+		return;
+	wml_gram_state_flush(state);
+	state->queued = false;
+	state->capacity = 0;
+	state->waiting = NULL;
+	state->watch = (WmlcGramWatch *) MemoryContextAlloc(state->header.eoh_context,
+														wmlc_gram_watch_bytes(state->gram.dims));
+	wmlc_gram_watch(state->watch, &state->gram);
+}
+
+bool
+wml_gram_state_retract(WmlGramState *state, const WmlRow *row)
+{
+	double		z[WMLC_ROW_SIZE];
+
+	wml_gram_state_watch(state);
+	write_padded_row(z, row);
+	return wmlc_gram_retract(&state->gram, z, row->weight, state->watch);
+}

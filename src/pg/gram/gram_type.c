@@ -1,0 +1,289 @@
+/*
+ * gram_type.c
+ *	  Text and binary form of wml_gram.
+ *
+ * Both forms carry every bit, whatever extra_float_digits says, and both are
+ * untrusted on the way in: one validator in the core serves them.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
+
+#include "pg/base/error.h"
+#include "pg/gram/gram.h"
+#include "pg/base/text.h"
+
+PG_FUNCTION_INFO_V1(wml_gram_in);
+PG_FUNCTION_INFO_V1(wml_gram_out);
+PG_FUNCTION_INFO_V1(wml_gram_send);
+PG_FUNCTION_INFO_V1(wml_gram_recv);
+
+WmlGram *
+wml_gram_create(int dims)
+{
+	Size		size = wml_gram_size(dims);
+	WmlGram    *gram = (WmlGram *) palloc0(size);
+
+	SET_VARSIZE(gram, size);
+	gram->version = WML_GRAM_VERSION;
+	wmlc_gram_init(&gram->body, dims);
+	return gram;
+}
+
+/* How many bytes of a text to quote in a message. */
+static int
+quoted_length(const char *text)
+{
+	return pg_mbcliplen(text, strlen(text), 80);
+}
+
+static void
+append_dd(StringInfo out, const char *label, WmlcDd value)
+{
+	appendStringInfoString(out, label);
+	enlargeStringInfo(out, WML_DD_LENGTH);
+	out->len += wml_write_dd(out->data + out->len, value);
+	out->data[out->len] = '\0';
+}
+
+static void
+append_double(StringInfo out, const char *label, double value)
+{
+	appendStringInfoString(out, label);
+	wml_append_double(out, value);
+}
+
+/* The triangle row by row: a space between entries, "; " between rows. */
+static void
+append_sums(StringInfo out, const WmlcGram *gram)
+{
+	size_t		entries = wmlc_gram_entries(gram->dims);
+	size_t		k = 0;
+	char	   *at;
+
+	/* Once for all entries; 1024 features take 27 MB. */
+	enlargeStringInfo(out, (int) (entries * (WML_DD_LENGTH + strlen("; "))));
+	at = out->data + out->len;
+	for (int i = 0; k < entries; i++)
+	{
+		if (i > 0)
+			*at++ = ';';
+		for (int j = i; j <= gram->dims; j++, k++)
+		{
+			if (k > 0)
+				*at++ = ' ';
+			at += wml_write_dd(at, (WmlcDd) {gram->sums[k], gram->sums[entries + k]});
+		}
+	}
+	out->len = (int) (at - out->data);
+	out->data[out->len] = '\0';
+}
+
+Datum
+wml_gram_out(PG_FUNCTION_ARGS)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfo(&out, "{v=%d d=%d n=" INT64_FORMAT " skipped=" INT64_FORMAT
+					 " weightless=" INT64_FORMAT " constant=%d",
+					 WML_GRAM_VERSION, gram->dims, gram->rows, gram->skipped,
+					 gram->weightless, gram->constant + 1);
+	append_dd(&out, " weight=", gram->weight);
+	append_dd(&out, " weight2=", gram->weight_squares);
+	append_dd(&out, " q=", gram->q);
+	append_dd(&out, " h=", gram->h);
+	append_double(&out, " norm2=", gram->max_norm_square);
+	append_double(&out, " response=", gram->max_response);
+	appendStringInfoString(&out, " sums=[");
+	append_sums(&out, gram);
+	appendStringInfoString(&out, "]}");
+	PG_RETURN_CSTRING(out.data);
+}
+
+/* Reading text. */
+static bool
+scan_dd(const char **at, WmlcDd *value)
+{
+	value->lo = 0.0;
+	if (!wml_scan_double(at, &value->hi))
+		return false;
+	if (**at == '-' || **at == '+')
+		return wml_scan_double(at, &value->lo);
+	return true;
+}
+
+static bool
+scan_header(const char **at, WmlcGram *header)
+{
+	int64		version,
+				dims,
+				constant;
+
+	if (!wml_scan_word(at, "{") || !wml_scan_count(at, "v=", &version) || version != WML_GRAM_VERSION ||
+		!wml_scan_count(at, "d=", &dims) || dims > WMLC_MAX_DIMS ||
+		!wml_scan_count(at, "n=", &header->rows) ||
+		!wml_scan_count(at, "skipped=", &header->skipped) ||
+		!wml_scan_count(at, "weightless=", &header->weightless) ||
+		!wml_scan_count(at, "constant=", &constant) || constant > dims)
+		return false;
+	header->dims = (int32) dims;
+	header->constant = (int32) constant - 1;
+	return wml_scan_word(at, "weight=") && scan_dd(at, &header->weight) &&
+		wml_scan_word(at, "weight2=") && scan_dd(at, &header->weight_squares) &&
+		wml_scan_word(at, "q=") && scan_dd(at, &header->q) &&
+		wml_scan_word(at, "h=") && scan_dd(at, &header->h) &&
+		wml_scan_word(at, "norm2=") && wml_scan_double(at, &header->max_norm_square) &&
+		wml_scan_word(at, "response=") && wml_scan_double(at, &header->max_response) &&
+		wml_scan_word(at, "sums=[");
+}
+
+/* Entries are separated by space, rows by a semicolon that may be left out. */
+static bool
+scan_sums(const char **at, WmlcGram *gram)
+{
+	size_t		entries = wmlc_gram_entries(gram->dims);
+
+	for (size_t k = 0; k < entries; k++)
+	{
+		WmlcDd		sum;
+
+		(void) wml_scan_word(at, ";");
+		wml_scan_space(at);
+		if (!scan_dd(at, &sum))
+			return false;
+		gram->sums[k] = sum.hi;
+		gram->sums[entries + k] = sum.lo;
+	}
+	if (!wml_scan_word(at, "]") || !wml_scan_word(at, "}"))
+		return false;
+	wml_scan_space(at);
+	return **at == '\0';
+}
+
+Datum
+wml_gram_in(PG_FUNCTION_ARGS)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	const char *at = text;
+	WmlcGram	header;
+	WmlGram    *gram;
+	const char *problem;
+
+	memset(&header, 0, sizeof(header));
+	if (!scan_header(&at, &header))
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid input syntax for type %s: \"%.*s\"", "wml_gram",
+								quoted_length(text), text),
+						 errhint("Grams are made by the aggregate wml_gram; their text form begins with {v=%d d=.",
+								 WML_GRAM_VERSION)));
+	gram = wml_gram_create(header.dims);
+	memcpy(&gram->body, &header, sizeof(header));
+	if (!scan_sums(&at, &gram->body))
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid input syntax for type %s: \"%.*s\"", "wml_gram",
+								quoted_length(text), text),
+						 errdetail("A gram of %d features has exactly %d sums.",
+								   header.dims, (int) wmlc_gram_entries(header.dims))));
+	problem = wmlc_gram_invalid(&gram->body, wmlc_gram_bytes(header.dims));
+	if (problem != NULL)
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid value for type %s", "wml_gram"),
+						 errdetail("The gram is not valid: %s.", problem)));
+	PG_RETURN_GRAM(gram);
+}
+
+static void
+send_dd(StringInfo buffer, WmlcDd value)
+{
+	pq_sendfloat8(buffer, value.hi);
+	pq_sendfloat8(buffer, value.lo);
+}
+
+Datum
+wml_gram_send(PG_FUNCTION_ARGS)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	StringInfoData buffer;
+
+	pq_begintypsend(&buffer);
+	pq_sendint16(&buffer, WML_GRAM_VERSION);
+	pq_sendint16(&buffer, 0);
+	pq_sendint32(&buffer, gram->dims);
+	pq_sendint32(&buffer, gram->constant);
+	pq_sendint64(&buffer, gram->rows);
+	pq_sendint64(&buffer, gram->skipped);
+	pq_sendint64(&buffer, gram->weightless);
+	send_dd(&buffer, gram->weight);
+	send_dd(&buffer, gram->weight_squares);
+	send_dd(&buffer, gram->q);
+	send_dd(&buffer, gram->h);
+	pq_sendfloat8(&buffer, gram->max_norm_square);
+	pq_sendfloat8(&buffer, gram->max_response);
+	for (size_t k = 0; k < 2 * wmlc_gram_entries(gram->dims); k++)
+		pq_sendfloat8(&buffer, gram->sums[k]);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
+}
+
+static WmlcDd
+receive_dd(StringInfo buffer)
+{
+	WmlcDd		value;
+
+	value.hi = pq_getmsgfloat8(buffer);
+	value.lo = pq_getmsgfloat8(buffer);
+	return value;
+}
+
+Datum
+wml_gram_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buffer = (StringInfo) PG_GETARG_POINTER(0);
+	int			version = pq_getmsgint(buffer, 2);
+	int			flags = pq_getmsgint(buffer, 2);
+	int32		dims = (int32) pq_getmsgint(buffer, 4);
+	WmlGram    *gram;
+	const char *problem;
+
+	if (version != WML_GRAM_VERSION || flags != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("unsupported version of type %s", "wml_gram"),
+				 errdetail("The value has version %d and flags %d; this is version %d.",
+						   version, flags, WML_GRAM_VERSION)));
+	if (dims < 0 || dims > WMLC_MAX_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("number of features of type %s is out of range: %d", "wml_gram", dims)));
+
+	gram = wml_gram_create(dims);
+	gram->body.constant = (int32) pq_getmsgint(buffer, 4);
+	gram->body.rows = pq_getmsgint64(buffer);
+	gram->body.skipped = pq_getmsgint64(buffer);
+	gram->body.weightless = pq_getmsgint64(buffer);
+	gram->body.weight = receive_dd(buffer);
+	gram->body.weight_squares = receive_dd(buffer);
+	gram->body.q = receive_dd(buffer);
+	gram->body.h = receive_dd(buffer);
+	gram->body.max_norm_square = pq_getmsgfloat8(buffer);
+	gram->body.max_response = pq_getmsgfloat8(buffer);
+	for (size_t k = 0; k < 2 * wmlc_gram_entries(dims); k++)
+		gram->body.sums[k] = pq_getmsgfloat8(buffer);
+	pq_getmsgend(buffer);
+
+	problem = wmlc_gram_invalid(&gram->body, wmlc_gram_bytes(dims));
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid value for type %s", "wml_gram"),
+				 errdetail("The gram is not valid: %s.", problem)));
+	PG_RETURN_GRAM(gram);
+}

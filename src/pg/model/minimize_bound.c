@@ -1,0 +1,170 @@
+/*
+ * minimize_bound.c
+ *	  Weights and coefficients that minimise the bound: wml_minimize_bound.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "core/model/bound.h"
+#include "core/model/minimize_bound.h"
+#include "pg/weights/alpha.h"
+#include "pg/base/args.h"
+#include "pg/base/array.h"
+#include "pg/base/error.h"
+#include "pg/gram/gram.h"
+#include "pg/model/hinge.h"
+#include "pg/weights/kernel.h"
+#include "pg/base/srf.h"
+
+PG_FUNCTION_INFO_V1(wml_minimize_bound);
+
+enum
+{
+	ARG_SOURCES,
+	ARG_TARGET,
+	ARG_VARIANT,
+	ARG_RADIUS,
+	ARG_LOSS,
+	ARG_STARTS,
+	ARG_STEPS
+};
+
+static const char *const argument_names[] = {
+	"sources", "target", "variant", "radius", "loss", "starts", "steps"
+};
+
+typedef enum Variant
+{
+	JOINT,
+	WEIGHTED
+} Variant;
+
+static Variant
+variant_from_text(text *name)
+{
+	char	   *word = text_to_cstring(name);
+
+	if (strcmp(word, "joint") == 0)
+		return JOINT;
+	if (strcmp(word, "weighted") == 0)
+		return WEIGHTED;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized variant: \"%s\"", word),
+			 errhint("The variants are \"joint\" and \"weighted\".")));
+}
+
+static void
+check_gram(const WmlcGram *gram, const WmlcBoundProblem *problem, const char *role)
+{
+	wml_gram_check_solvable(gram, role);
+	wml_gram_check_same_dims(gram, problem->target);
+	if (problem->loss == WMLC_HINGE)
+		wml_check_unit_ball(gram, problem->radius, role);
+}
+
+/* Which of the sources take part: all but the NULLs. */
+static void
+collect_sources(const WmlSources *sources, WmlcBoundProblem *problem)
+{
+	const WmlcGram **present = (const WmlcGram **) palloc(Max(sources->count, 1) * sizeof(WmlcGram *));
+
+	problem->sources = present;
+	problem->count = 0;
+	for (int64 i = 0; i < sources->count; i++)
+	{
+		const WmlcGram *source = sources->source(sources->arg, i);
+
+		if (source == NULL)
+			continue;
+		check_gram(source, problem, "source");
+		present[problem->count++] = source;
+	}
+	if (problem->count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("there are no sources to learn from")));
+}
+
+/* Weights as float8[], NULL for the sources that took no part. */
+static Datum
+weights_datum(const WmlSources *sources, const double *alpha)
+{
+	Datum	   *datums = (Datum *) palloc(sources->count * sizeof(Datum));
+	bool	   *nulls = (bool *) palloc(sources->count * sizeof(bool));
+	int			count = (int) sources->count;
+	int			lower_bound = 1;
+
+	for (int i = 0; i < count; i++)
+	{
+		nulls[i] = sources->source(sources->arg, i) == NULL;
+		datums[i] = nulls[i] ? (Datum) 0 : Float8GetDatum(*alpha++);
+	}
+	return PointerGetDatum(construct_md_array(datums, nulls, 1, &count, &lower_bound, FLOAT8OID,
+											  sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+static int
+check_starts(int starts)
+{
+	if (starts < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("starts must not be negative: %d", starts)));
+	return starts;
+}
+
+Datum
+wml_minimize_bound(PG_FUNCTION_ARGS)
+{
+	WmlRows		rows = wml_rows_begin(fcinfo);
+	WmlSources	sources;
+	WmlcBoundProblem problem;
+	WmlcBoundMinimum minimum;
+	Variant		variant;
+	double	   *alpha;
+	double	   *w;
+	ArrayType  *coefficients;
+	void	   *work;
+
+	for (int i = ARG_SOURCES; i <= ARG_STEPS; i++)
+		wml_require_arg(fcinfo, i, argument_names[i]);
+	variant = variant_from_text(PG_GETARG_TEXT_PP(ARG_VARIANT));
+	problem.radius = wml_check_radius(PG_GETARG_FLOAT8(ARG_RADIUS));
+	problem.loss = wml_loss_from_text(PG_GETARG_TEXT_PP(ARG_LOSS));
+	problem.target = PG_GETARG_GRAM(ARG_TARGET);
+	check_gram(problem.target, &problem, "target");
+	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_SOURCES));
+	collect_sources(&sources, &problem);
+
+	alpha = (double *) palloc(problem.count * sizeof(double));
+	coefficients = wml_array_new_vector(problem.target->dims, &w);
+	work = MemoryContextAllocHuge(CurrentMemoryContext, wmlc_minimize_bound_workspace(&problem));
+	if (variant == WEIGHTED)
+		wml_check(wmlc_minimize_weighted(&problem, alpha, w, &minimum, work, wml_poll));
+	else
+		wml_check(wmlc_minimize_joint(&problem, check_starts(PG_GETARG_INT32(ARG_STARTS)),
+									  wml_check_steps(PG_GETARG_INT32(ARG_STEPS)), alpha, w, &minimum,
+									  work, wml_poll));
+	{
+		Datum		values[9] = {
+			weights_datum(&sources, alpha),
+			PointerGetDatum(coefficients),
+			Float8GetDatum(minimum.objective),
+			Float8GetDatum(minimum.source_risk),
+			Float8GetDatum(minimum.distance),
+			Float8GetDatum(wmlc_loss_ball(problem.loss, problem.radius)),
+			Float8GetDatum(minimum.gap),
+			Float8GetDatum(minimum.residual),
+			Int32GetDatum(minimum.steps)
+		};
+
+		wml_rows_put(&rows, values, NULL);
+	}
+	return (Datum) 0;
+}

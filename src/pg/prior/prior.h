@@ -1,0 +1,54 @@
+/*
+ * prior.h
+ *	  The SQL type wml_prior: its bytes on disk, and how functions receive it.
+ */
+#ifndef WML_PRIOR_H
+#define WML_PRIOR_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "core/prior/prior.h"
+#include "pg/base/compat.h"
+
+#define WML_PRIOR_VERSION 1
+
+/* How the prior was fitted, and how the fit ended. */
+#define WML_PRIOR_CONVERGED 1
+#define WML_PRIOR_SINGULAR 2
+#define WML_PRIOR_SATURATED 4
+#define WML_PRIOR_REML 8
+#define WML_PRIOR_DIAGONAL 16
+#define WML_PRIOR_ALL_FLAGS 31
+
+/* On disk.  Matrices are whole and by columns, so that they are used in place. */
+typedef struct WmlPrior
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	uint16		version;
+	uint16		flags;
+	int32		dims;
+	int32		rank;
+	int32		iterations;
+	int32		reserved;		/* zero */
+	double		noise;
+	double		tasks;
+	double		effective_tasks;
+	double		rows;
+	double		noise_degrees;
+	double		loglik;
+	double		numbers[FLEXIBLE_ARRAY_MEMBER]; /* mean, factor, covariance of the mean */
+} WmlPrior;
+
+extern WmlPrior *wml_prior_create(int dims);
+
+/* The arrays of a prior where they lie, for the core. */
+extern WmlcPrior wml_prior_view(WmlPrior *prior);
+
+/* The prior behind a datum, aligned and with its version checked. */
+extern WmlPrior *wml_prior_from_datum(Datum datum);
+
+#define PG_GETARG_PRIOR(n) wml_prior_from_datum(PG_GETARG_DATUM(n))
+
+#endif							/* WML_PRIOR_H */

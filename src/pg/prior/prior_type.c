@@ -1,0 +1,405 @@
+/*
+ * prior_type.c
+ *	  Text and binary form of wml_prior, and its accessors.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "libpq/pqformat.h"
+#include "utils/builtins.h"
+
+#include "core/gram/gram.h"
+#include "pg/base/array.h"
+#include "pg/base/error.h"
+#include "pg/prior/prior.h"
+#include "pg/base/srf.h"
+#include "pg/base/text.h"
+
+PG_FUNCTION_INFO_V1(wml_prior_in);
+PG_FUNCTION_INFO_V1(wml_prior_out);
+PG_FUNCTION_INFO_V1(wml_prior_send);
+PG_FUNCTION_INFO_V1(wml_prior_recv);
+PG_FUNCTION_INFO_V1(wml_prior_mean);
+PG_FUNCTION_INFO_V1(wml_prior_covariance);
+PG_FUNCTION_INFO_V1(wml_prior_mean_error);
+PG_FUNCTION_INFO_V1(wml_prior_noise);
+PG_FUNCTION_INFO_V1(wml_prior_info);
+
+static Size
+prior_numbers(int dims)
+{
+	return (Size) dims + 2 * (Size) dims * dims;
+}
+
+static Size
+prior_size(int dims)
+{
+	return offsetof(WmlPrior, numbers) + prior_numbers(dims) * sizeof(double);
+}
+
+WmlPrior *
+wml_prior_create(int dims)
+{
+	Size		size = prior_size(dims);
+	WmlPrior   *prior = (WmlPrior *) palloc0(size);
+
+	SET_VARSIZE(prior, size);
+	prior->version = WML_PRIOR_VERSION;
+	prior->dims = dims;
+	return prior;
+}
+
+WmlcPrior
+wml_prior_view(WmlPrior *prior)
+{
+	Size		square = (Size) prior->dims * prior->dims;
+
+	return (WmlcPrior) {
+		.dims = prior->dims,
+		.mean = prior->numbers,
+		.factor = prior->numbers + prior->dims,
+		.mean_covariance = prior->numbers + prior->dims + square,
+		.noise = prior->noise,
+		.tasks = prior->tasks,
+		.effective_tasks = prior->effective_tasks,
+		.rows = prior->rows,
+		.noise_degrees = prior->noise_degrees,
+		.loglik = prior->loglik,
+		.iterations = prior->iterations,
+		.rank = prior->rank,
+		.converged = (prior->flags & WML_PRIOR_CONVERGED) != 0,
+		.singular = (prior->flags & WML_PRIOR_SINGULAR) != 0,
+		.saturated = (prior->flags & WML_PRIOR_SATURATED) != 0
+	};
+}
+
+WmlPrior *
+wml_prior_from_datum(Datum datum)
+{
+	WmlPrior   *prior = (WmlPrior *) PG_DETOAST_DATUM(datum);
+
+	if (VARSIZE(prior) < offsetof(WmlPrior, numbers) || prior->version != WML_PRIOR_VERSION ||
+		VARSIZE(prior) != prior_size(prior->dims))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("stored prior has an unknown version or a wrong length")));
+	return prior;
+}
+
+/* Why this is no prior, or NULL when it is one; nothing in it is trusted. */
+static const char *
+prior_invalid(WmlPrior *prior)
+{
+	WmlcPrior	view = wml_prior_view(prior);
+	int			d = prior->dims;
+
+	if ((prior->flags & ~WML_PRIOR_ALL_FLAGS) != 0 || prior->reserved != 0)
+		return "it has unknown flags";
+	if (prior->rank < 0 || prior->rank > d || prior->iterations < 0)
+		return "its rank or number of iterations is out of range";
+	for (Size k = 0; k < prior_numbers(d); k++)
+	{
+		if (!isfinite(prior->numbers[k]))
+			return "it contains NaN or infinity";
+	}
+	if (!isfinite(view.noise) || view.noise < 0.0 || !isfinite(view.tasks) || view.tasks < 0.0 ||
+		!isfinite(view.effective_tasks) || view.effective_tasks < 0.0 ||
+		!isfinite(view.rows) || view.rows < 0.0 || !isfinite(view.noise_degrees) ||
+		view.noise_degrees < 0.0 || isnan(view.loglik))
+		return "a variance or a count is out of range";
+	for (int j = 0; j < d; j++)
+	{
+		if (view.factor[j * d + j] < 0.0 || view.mean_covariance[j * d + j] < 0.0)
+			return "a variance or a count is out of range";
+		for (int i = 0; i < j; i++)
+		{
+			if (view.factor[j * d + i] != 0.0)
+				return "the factor of its covariance is not triangular";
+			if (view.mean_covariance[j * d + i] != view.mean_covariance[i * d + j])
+				return "the covariance of its mean is not symmetric";
+		}
+	}
+	return NULL;
+}
+
+/* The lower triangle of a matrix stored by columns, row by row. */
+static void
+append_triangle(StringInfo out, const char *name, const double *matrix, int d)
+{
+	appendStringInfo(out, " %s=[", name);
+	for (int i = 0; i < d; i++)
+	{
+		for (int j = 0; j <= i; j++)
+		{
+			if (i > 0)
+				appendStringInfoString(out, j == 0 ? "; " : " ");
+			wml_append_double(out, matrix[j * d + i]);
+		}
+	}
+	appendStringInfoChar(out, ']');
+}
+
+static void
+append_number(StringInfo out, const char *name, double value)
+{
+	appendStringInfo(out, " %s=", name);
+	wml_append_double(out, value);
+}
+
+Datum
+wml_prior_out(PG_FUNCTION_ARGS)
+{
+	WmlPrior   *prior = PG_GETARG_PRIOR(0);
+	WmlcPrior	view = wml_prior_view(prior);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfo(&out, "{v=%d d=%d flags=%d rank=%d iterations=%d", WML_PRIOR_VERSION,
+					 prior->dims, prior->flags, prior->rank, prior->iterations);
+	append_number(&out, "noise", view.noise);
+	append_number(&out, "tasks", view.tasks);
+	append_number(&out, "effective", view.effective_tasks);
+	append_number(&out, "rows", view.rows);
+	append_number(&out, "degrees", view.noise_degrees);
+	append_number(&out, "loglik", view.loglik);
+	appendStringInfoString(&out, " mean=[");
+	for (int i = 0; i < view.dims; i++)
+	{
+		if (i > 0)
+			appendStringInfoChar(&out, ' ');
+		wml_append_double(&out, view.mean[i]);
+	}
+	appendStringInfoChar(&out, ']');
+	append_triangle(&out, "factor", view.factor, view.dims);
+	append_triangle(&out, "mean_covariance", view.mean_covariance, view.dims);
+	appendStringInfoChar(&out, '}');
+	PG_RETURN_CSTRING(out.data);
+}
+
+static bool
+scan_number(const char **at, const char *name, double *value)
+{
+	return wml_scan_word(at, name) && wml_scan_double(at, value);
+}
+
+/* The entry at row i and column j, and its mirror image when symmetric. */
+static bool
+scan_triangle(const char **at, const char *name, double *matrix, int d, bool symmetric)
+{
+	if (!wml_scan_word(at, name))
+		return false;
+	for (int i = 0; i < d; i++)
+	{
+		for (int j = 0; j <= i; j++)
+		{
+			(void) wml_scan_word(at, ";");
+			wml_scan_space(at);
+			if (!wml_scan_double(at, &matrix[j * d + i]))
+				return false;
+			if (symmetric)
+				matrix[i * d + j] = matrix[j * d + i];
+		}
+	}
+	return wml_scan_word(at, "]");
+}
+
+/* All of the text but its head, which told the dims. */
+static bool
+scan_body(const char **at, WmlPrior *prior)
+{
+	WmlcPrior	view = wml_prior_view(prior);
+	int64		flags,
+				rank,
+				iterations;
+
+	if (!wml_scan_count(at, "flags=", &flags) || flags > WML_PRIOR_ALL_FLAGS ||
+		!wml_scan_count(at, "rank=", &rank) || rank > prior->dims ||
+		!wml_scan_count(at, "iterations=", &iterations) || iterations > PG_INT32_MAX ||
+		!scan_number(at, "noise=", &prior->noise) ||
+		!scan_number(at, "tasks=", &prior->tasks) ||
+		!scan_number(at, "effective=", &prior->effective_tasks) ||
+		!scan_number(at, "rows=", &prior->rows) ||
+		!scan_number(at, "degrees=", &prior->noise_degrees) ||
+		!scan_number(at, "loglik=", &prior->loglik) ||
+		!wml_scan_word(at, "mean=["))
+		return false;
+	prior->flags = (uint16) flags;
+	prior->rank = (int32) rank;
+	prior->iterations = (int32) iterations;
+	for (int i = 0; i < prior->dims; i++)
+	{
+		wml_scan_space(at);
+		if (!wml_scan_double(at, &view.mean[i]))
+			return false;
+	}
+	if (!wml_scan_word(at, "]") ||
+		!scan_triangle(at, "factor=[", view.factor, prior->dims, false) ||
+		!scan_triangle(at, "mean_covariance=[", view.mean_covariance, prior->dims, true) ||
+		!wml_scan_word(at, "}"))
+		return false;
+	wml_scan_space(at);
+	return **at == '\0';
+}
+
+Datum
+wml_prior_in(PG_FUNCTION_ARGS)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	const char *at = text;
+	int64		version,
+				dims;
+	WmlPrior   *prior = NULL;
+	const char *problem;
+
+	if (wml_scan_word(&at, "{") && wml_scan_count(&at, "v=", &version) &&
+		version == WML_PRIOR_VERSION && wml_scan_count(&at, "d=", &dims) &&
+		dims >= 1 && dims <= WMLC_MAX_DIMS)
+		prior = wml_prior_create((int) dims);
+	if (prior == NULL || !scan_body(&at, prior))
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid input syntax for type %s", "wml_prior"),
+						 errhint("Priors are made by the function wml_prior; their text form begins with {v=%d d=.",
+								 WML_PRIOR_VERSION)));
+	problem = prior_invalid(prior);
+	if (problem != NULL)
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid value for type %s", "wml_prior"),
+						 errdetail("The prior is not valid: %s.", problem)));
+	PG_RETURN_POINTER(prior);
+}
+
+Datum
+wml_prior_send(PG_FUNCTION_ARGS)
+{
+	WmlPrior   *prior = PG_GETARG_PRIOR(0);
+	StringInfoData buffer;
+
+	pq_begintypsend(&buffer);
+	pq_sendint16(&buffer, WML_PRIOR_VERSION);
+	pq_sendint16(&buffer, prior->flags);
+	pq_sendint32(&buffer, prior->dims);
+	pq_sendint32(&buffer, prior->rank);
+	pq_sendint32(&buffer, prior->iterations);
+	pq_sendfloat8(&buffer, prior->noise);
+	pq_sendfloat8(&buffer, prior->tasks);
+	pq_sendfloat8(&buffer, prior->effective_tasks);
+	pq_sendfloat8(&buffer, prior->rows);
+	pq_sendfloat8(&buffer, prior->noise_degrees);
+	pq_sendfloat8(&buffer, prior->loglik);
+	for (Size k = 0; k < prior_numbers(prior->dims); k++)
+		pq_sendfloat8(&buffer, prior->numbers[k]);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
+}
+
+Datum
+wml_prior_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buffer = (StringInfo) PG_GETARG_POINTER(0);
+	int			version = pq_getmsgint(buffer, 2);
+	int			flags = pq_getmsgint(buffer, 2);
+	int32		dims = (int32) pq_getmsgint(buffer, 4);
+	WmlPrior   *prior;
+	const char *problem;
+
+	if (version != WML_PRIOR_VERSION || dims < 1 || dims > WMLC_MAX_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("unsupported version or size of type %s", "wml_prior")));
+	prior = wml_prior_create(dims);
+	prior->flags = (uint16) flags;
+	prior->rank = (int32) pq_getmsgint(buffer, 4);
+	prior->iterations = (int32) pq_getmsgint(buffer, 4);
+	prior->noise = pq_getmsgfloat8(buffer);
+	prior->tasks = pq_getmsgfloat8(buffer);
+	prior->effective_tasks = pq_getmsgfloat8(buffer);
+	prior->rows = pq_getmsgfloat8(buffer);
+	prior->noise_degrees = pq_getmsgfloat8(buffer);
+	prior->loglik = pq_getmsgfloat8(buffer);
+	for (Size k = 0; k < prior_numbers(dims); k++)
+		prior->numbers[k] = pq_getmsgfloat8(buffer);
+	pq_getmsgend(buffer);
+	problem = prior_invalid(prior);
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid value for type %s", "wml_prior"),
+				 errdetail("The prior is not valid: %s.", problem)));
+	PG_RETURN_POINTER(prior);
+}
+
+Datum
+wml_prior_mean(PG_FUNCTION_ARGS)
+{
+	WmlPrior   *prior = PG_GETARG_PRIOR(0);
+	double	   *element;
+	ArrayType  *result = wml_array_new_vector(prior->dims, &element);
+
+	memcpy(element, wml_prior_view(prior).mean, prior->dims * sizeof(double));
+	PG_RETURN_ARRAYTYPE_P(result);
+}
+
+Datum
+wml_prior_covariance(PG_FUNCTION_ARGS)
+{
+	WmlPrior   *prior = PG_GETARG_PRIOR(0);
+	WmlcPrior	view = wml_prior_view(prior);
+	double	   *element;
+	ArrayType  *result = wml_array_new_matrix(prior->dims, prior->dims, &element);
+
+	wmlc_prior_covariance(&view, element);
+	PG_RETURN_ARRAYTYPE_P(result);
+}
+
+/* Standard errors of the mean: what lme4 prints beside its fixed effects. */
+Datum
+wml_prior_mean_error(PG_FUNCTION_ARGS)
+{
+	WmlPrior   *prior = PG_GETARG_PRIOR(0);
+	WmlcPrior	view = wml_prior_view(prior);
+	double	   *element;
+	ArrayType  *result = wml_array_new_vector(prior->dims, &element);
+
+	for (int i = 0; i < prior->dims; i++)
+		element[i] = sqrt(view.mean_covariance[(Size) i * prior->dims + i]);
+	PG_RETURN_ARRAYTYPE_P(result);
+}
+
+Datum
+wml_prior_noise(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(PG_GETARG_PRIOR(0)->noise);
+}
+
+Datum
+wml_prior_info(PG_FUNCTION_ARGS)
+{
+	WmlRows		rows = wml_rows_begin(fcinfo);
+	WmlPrior   *prior;
+	WmlcPrior	view;
+
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	prior = PG_GETARG_PRIOR(0);
+	view = wml_prior_view(prior);
+	{
+		Datum		values[11] = {
+			Int32GetDatum(view.dims),
+			Float8GetDatum(view.tasks),
+			Float8GetDatum(view.effective_tasks),
+			Float8GetDatum(view.loglik),
+			Int32GetDatum(view.iterations),
+			BoolGetDatum(view.converged),
+			BoolGetDatum(view.singular),
+			Int32GetDatum(view.rank),
+			BoolGetDatum(view.saturated),
+			PointerGetDatum(cstring_to_text((prior->flags & WML_PRIOR_REML) ? "reml" : "ml")),
+			PointerGetDatum(cstring_to_text((prior->flags & WML_PRIOR_DIAGONAL) ? "diagonal" : "full"))
+		};
+
+		wml_rows_put(&rows, values, NULL);
+	}
+	return (Datum) 0;
+}

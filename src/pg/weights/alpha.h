@@ -1,0 +1,54 @@
+/*
+ * alpha.h
+ *	  Weights of source tasks, for all functions that need them.
+ */
+#ifndef WML_ALPHA_H
+#define WML_ALPHA_H
+
+#include "postgres.h"
+
+#include "utils/array.h"
+
+#include "core/weights/embedding.h"
+
+typedef enum WmlWeights
+{
+	WML_MIXTURE,
+	WML_CLOSEST,
+	WML_UNIFORM,
+	WML_POOLED
+} WmlWeights;
+
+typedef struct WmlAlphaOptions
+{
+	WmlWeights	weights;
+	WmlcLoss	loss;
+	double		shrink;
+	bool		whiten;
+} WmlAlphaOptions;
+
+/*
+ * Where the sources come from: source(arg, i) for 0 <= i < count, NULL for one
+ * that takes no part.  It is called once or twice for each, in order, and what
+ * it returns is used before the next call.
+ */
+typedef struct WmlSources
+{
+	int64		count;
+	const WmlcGram *(*source) (void *arg, int64 i);
+	void	   *arg;
+} WmlSources;
+
+extern WmlWeights wml_weights_from_text(text *name);
+
+/*
+ * Weights into alpha[count], NaN for sources that take no part.  Errors name
+ * what is wrong with the grams.
+ */
+extern void wml_alpha_solve(const WmlSources *sources, const WmlcGram *target,
+							const WmlAlphaOptions *options, double *alpha);
+
+/* Sources from a wml_gram[], whose NULLs take no part. */
+extern WmlSources wml_sources_from_array(ArrayType *array);
+
+#endif							/* WML_ALPHA_H */

@@ -1,0 +1,215 @@
+/*
+ * alpha_window.c
+ *	  wml_alpha as a window function: J rows of a partition in, J weights out.
+ *
+ * The first call in a partition reads all its rows, solves, and keeps the
+ * weights in the partition's memory; the others look theirs up.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "windowapi.h"
+
+#include "pg/weights/alpha.h"
+#include "pg/base/args.h"
+#include "pg/gram/gram.h"
+#include "pg/weights/kernel.h"
+
+PG_FUNCTION_INFO_V1(wml_alpha_window);
+
+enum
+{
+	ARG_SOURCE,
+	ARG_TARGET,
+	ARG_WEIGHTS,
+	ARG_LOSS,
+	ARG_SHRINK,
+	ARG_WHITEN
+};
+
+/* What the partition remembers between its rows; zero at the start. */
+typedef struct PartitionWeights
+{
+	double	   *alpha;			/* NULL until solved */
+} PartitionWeights;
+
+typedef struct PartitionReader
+{
+	WindowObject window;
+	const WmlcGram *target;
+	int64		checked;		/* rows whose target has been compared */
+	MemoryContext row_context;	/* reset for each row */
+} PartitionReader;
+
+/* An argument at a row of the partition, by its number. */
+static Datum
+argument_at(WindowObject window, int argument, int64 row, bool *isnull)
+{
+	bool		outside;
+
+	return WinGetFuncArgInPartition(window, argument, (int) row, WINDOW_SEEK_HEAD, false,
+									isnull, &outside);
+}
+
+static void
+check_same_target(const PartitionReader *reader, Datum datum, bool isnull)
+{
+	const WmlcGram *target;
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("target must not be NULL")));
+	target = wml_gram_from_datum(datum);
+	if (target->dims != reader->target->dims ||
+		(memcmp(target, reader->target, wmlc_gram_bytes(target->dims)) != 0 &&
+		 !wmlc_gram_equal(target, reader->target)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("target differs between rows of one partition"),
+				 errhint("Solve for several targets with PARTITION BY the target's key.")));
+}
+
+static const WmlcGram *
+source_of_partition(void *arg, int64 i)
+{
+	PartitionReader *reader = (PartitionReader *) arg;
+	MemoryContext old_context;
+	Datum		datum;
+	const WmlcGram *source = NULL;
+	bool		isnull;
+
+	MemoryContextReset(reader->row_context);
+	old_context = MemoryContextSwitchTo(reader->row_context);
+	if (i >= reader->checked)
+	{
+		datum = argument_at(reader->window, ARG_TARGET, i, &isnull);
+		check_same_target(reader, datum, isnull);
+		reader->checked = i + 1;
+	}
+	datum = argument_at(reader->window, ARG_SOURCE, i, &isnull);
+	if (!isnull)
+		source = wml_gram_from_datum(datum);
+	MemoryContextSwitchTo(old_context);
+	return source;
+}
+
+/* The target of the partition's first row, in memory that stays. */
+static const WmlcGram *
+copy_target(WindowObject window)
+{
+	bool		isnull;
+	Datum		datum = argument_at(window, ARG_TARGET, 0, &isnull);
+	const WmlcGram *target;
+	Size		size;
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("target must not be NULL")));
+	target = wml_gram_from_datum(datum);
+	size = wmlc_gram_bytes(target->dims);
+	return (const WmlcGram *) memcpy(palloc(size), target, size);
+}
+
+static Datum
+option_at(WindowObject window, int argument, int64 row, const char *name)
+{
+	bool		isnull;
+	Datum		datum = argument_at(window, argument, row, &isnull);
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be NULL", name)));
+	return datum;
+}
+
+static WmlAlphaOptions
+options_at(WindowObject window, int64 row)
+{
+	WmlAlphaOptions options;
+
+	options.weights = wml_weights_from_text(DatumGetTextPP(option_at(window, ARG_WEIGHTS, row, "weights")));
+	options.loss = wml_loss_from_text(DatumGetTextPP(option_at(window, ARG_LOSS, row, "loss")));
+	options.shrink = wml_check_not_negative(DatumGetFloat8(option_at(window, ARG_SHRINK, row, "shrink")),
+											"shrink");
+	options.whiten = DatumGetBool(option_at(window, ARG_WHITEN, row, "whiten"));
+	return options;
+}
+
+/* Options that are columns, not constants, must be the same in every row. */
+static void
+check_same_options(WindowObject window, const WmlAlphaOptions *options, int64 rows)
+{
+	for (int64 row = 1; row < rows; row++)
+	{
+		WmlAlphaOptions other = options_at(window, row);
+
+		CHECK_FOR_INTERRUPTS();
+		if (other.weights != options->weights || other.loss != options->loss ||
+			other.shrink != options->shrink || other.whiten != options->whiten)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("options differ between rows of one partition"),
+					 errhint("Compare options with PARTITION BY the options.")));
+	}
+}
+
+static bool
+has_constant_options(FmgrInfo *flinfo)
+{
+	for (int argument = ARG_WEIGHTS; argument <= ARG_WHITEN; argument++)
+	{
+		if (!get_fn_expr_arg_stable(flinfo, argument))
+			return false;
+	}
+	return true;
+}
+
+/* Solve for the partition; only the weights outlive this call. */
+static double *
+solve_partition(WindowObject window, bool constant_options, MemoryContext result_context)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "wml_alpha partition",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	WmlAlphaOptions options = options_at(window, 0);
+	PartitionReader reader = {
+		.window = window,
+		.row_context = AllocSetContextCreate(context, "wml_alpha row", ALLOCSET_DEFAULT_SIZES)
+	};
+	WmlSources	sources = {
+		.count = WinGetPartitionRowCount(window),
+		.source = source_of_partition,
+		.arg = &reader
+	};
+	double	   *alpha = (double *) MemoryContextAllocHuge(result_context,
+														  sources.count * sizeof(double));
+
+	if (!constant_options)
+		check_same_options(window, &options, sources.count);
+	reader.target = copy_target(window);
+	wml_alpha_solve(&sources, reader.target, &options, alpha);
+	MemoryContextSwitchTo(old_context);
+	MemoryContextDelete(context);
+	return alpha;
+}
+
+Datum
+wml_alpha_window(PG_FUNCTION_ARGS)
+{
+	WindowObject window = PG_WINDOW_OBJECT();
+	PartitionWeights *weights = (PartitionWeights *)
+		WinGetPartitionLocalMemory(window, sizeof(PartitionWeights));
+	double		alpha;
+
+	if (weights->alpha == NULL)
+		weights->alpha = solve_partition(window, has_constant_options(fcinfo->flinfo),
+										 GetMemoryChunkContext(weights));
+	alpha = weights->alpha[WinGetCurrentPosition(window)];
+	if (isnan(alpha))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(alpha);
+}

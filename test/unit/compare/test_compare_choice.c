@@ -1,0 +1,317 @@
+/*
+ * test_compare_choice.c
+ *	  Which method is chosen: by hand where that is possible, by planting
+ *	  better and worse methods where chance plays a part.
+ */
+#include "core/compare/compare_choice.h"
+
+#include "compare/compare_fixture.h"
+
+static const bool all_eligible[64] = {[0 ... 63] = true};
+
+/* Numbers small enough to follow: three methods, four folds, two rehearsals. */
+static void
+test_by_hand(void)
+{
+	const double fold_errors[] = {4, 1, 9, 5, 2, 1, 3, 2, 1, 6, 1, 1};
+	const double shares[] = {0.25, 0.25, 0.25, 0.25};
+	const double responses[] = {10, 10, 10, 10};
+	const double rehearsal_errors[] = {2, 1, 4, 4, 2, 2};
+	bool		eligible[] = {true, true, true};
+	WmlcErrors	folds = {
+		.trials = 4, .size = 8.0, .errors = fold_errors, .shares = shares, .responses = responses
+	};
+	WmlcErrors	rehearsals = {
+		.trials = 2, .size = 2.0, .errors = rehearsal_errors, .responses = responses
+	};
+	WmlcErrors	none = {.trials = 0};
+	WmlcVerdict verdicts[3];
+
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 1, "the best in both");
+	CHECK_NEAR(verdicts[0].rmse, sqrt(18.0 / 4.0), 1e-15);
+	CHECK_NEAR(verdicts[0].spread, sqrt(5.0 / 3.0 / 4.0) / (2.0 * sqrt(4.5)), 1e-15);
+	CHECK_NEAR(verdicts[1].rehearsal, sqrt(0.5), 1e-15);
+	CHECK_NEAR(verdicts[2].rehearsal, 1.0, 1e-15);
+
+	/* the leader is compared with itself: only its rehearsals count; 8 rows against 60 */
+	CHECK_NEAR(verdicts[1].score, 60.0 / 68.0 * log(0.5), 1e-14);
+
+	/* the baseline is compared with itself there, and is 3 times worse in the folds */
+	CHECK_NEAR(verdicts[0].score, 8.0 / 68.0 * (log(3.0) + sqrt(80.0 / 81.0 / 16.0 * 4.0 / 3.0)), 1e-14);
+
+	eligible[1] = false;
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0,
+		  "a method that is as good in rehearsals, and not clearly better in folds");
+	eligible[0] = eligible[2] = false;
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0,
+		  "the baseline is always eligible");
+	CHECK(wmlc_choose(3, 0, &folds, &none, all_eligible, NULL, verdicts) == 1, "folds alone");
+	CHECK(isnan(verdicts[1].rehearsal), "no rehearsal");
+	CHECK_NEAR(verdicts[0].score, 0.0, 1e-15);
+}
+
+/* What beats the baseline must also be clearly better than a prior that beats it. */
+static void
+test_incumbent(void)
+{
+	const double fold_errors[] = {4, 1, 1, 5, 1, 1, 3, 1, 1};
+	const double shares[] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
+	const double responses[] = {10, 10, 10, 10};
+	const double rehearsal_errors[] = {8, 2, 1.5, 8, 2, 2.5, 8, 2, 1.5, 8, 2, 2.4};
+	const bool	priors[] = {false, true, false};
+	const bool	not_the_prior[] = {true, false, true};
+	WmlcErrors	folds = {
+		.trials = 3, .size = 3.0, .errors = fold_errors, .shares = shares, .responses = responses
+	};
+	WmlcErrors	rehearsals = {
+		.trials = 4, .size = 4.0, .errors = rehearsal_errors, .responses = responses
+	};
+	WmlcVerdict verdicts[3];
+
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, all_eligible, priors, verdicts) == 1, "the prior");
+	CHECK(verdicts[2].rehearsal < verdicts[1].rehearsal, "by luck another is a little better");
+	CHECK_NEAR(verdicts[1].rehearsal, 0.5, 1e-15);
+	CHECK_NEAR(verdicts[1].score, 0.0, 1e-15);
+	CHECK(verdicts[0].score > 1.0, "the baseline is not: %g", verdicts[0].score);
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, not_the_prior, priors, verdicts) == 2,
+		  "a prior that may not be chosen");
+}
+
+/* Failures and perfection have no logarithms. */
+static void
+test_extreme_errors(void)
+{
+	const double fold_errors[] = {1, INFINITY, 0, 1, 1, 0};
+	const double shares[] = {0.5, 0.5};
+	const double responses[] = {10, 10};
+	const double rehearsal_errors[] = {1, 0.1, 0, 1, 0.1, 0};
+	bool		eligible[] = {true, true, true};
+	WmlcErrors	folds = {
+		.trials = 2, .size = 2.0, .errors = fold_errors, .shares = shares, .responses = responses
+	};
+	WmlcErrors	rehearsals = {
+		.trials = 2, .size = 2.0, .errors = rehearsal_errors, .responses = responses
+	};
+	WmlcVerdict verdicts[3];
+
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 2, "perfection");
+	CHECK(isinf(verdicts[1].rmse) && isinf(verdicts[1].spread), "failure");
+	CHECK(verdicts[2].rmse == 0.0 && verdicts[2].spread == 0.0, "perfection");
+	CHECK(isfinite(verdicts[2].score), "a score for perfection");
+
+	eligible[2] = false;
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0, "a failure");
+	CHECK(isfinite(verdicts[0].score), "who fails cannot lead");
+}
+
+/*
+ * Squared residuals of normal errors: `count` trials of methods whose mean squared
+ * errors are scale times those given.  Trials share their luck, in part.
+ */
+static void
+draw_errors(int methods, int count, const double *mean, double scale, double *errors, uint64_t *seed)
+{
+	for (int i = 0; i < count; i++)
+	{
+		double		common = check_normal(seed);
+
+		for (int k = 0; k < methods; k++)
+		{
+			double		own = 0.8 * common + 0.6 * check_normal(seed);
+
+			errors[i * methods + k] = scale * mean[k] * own * own;
+		}
+	}
+}
+
+/* Rehearsals are judged by all rows of their actor: some tasks are easier than others. */
+static void
+draw_rehearsals(int methods, int count, const double *mean, double *errors, uint64_t *seed)
+{
+	for (int i = 0; i < count; i++)
+	{
+		double		task = exp(0.3 * check_normal(seed));
+
+		for (int k = 0; k < methods; k++)
+			errors[i * methods + k] = mean[k] * task * exp(0.2 * check_normal(seed));
+	}
+}
+
+#define METHODS 40
+#define ROWS 10
+#define REHEARSALS 32
+
+/*
+ * How often each of 40 methods is chosen for 400 targets with ten rows, given
+ * their true errors on targets, on sources, and how much worse the targets are.
+ */
+static void
+choose_often(const double *target, const double *sources, double scale, int *counts)
+{
+	uint64_t	seed = 99;
+	double		shares[ROWS];
+	double		responses[REHEARSALS];
+	double		fold_errors[ROWS * METHODS];
+	double		rehearsal_errors[REHEARSALS * METHODS];
+	WmlcErrors	folds = {
+		.trials = ROWS, .size = ROWS, .errors = fold_errors, .shares = shares,
+		.responses = responses
+	};
+	WmlcErrors	rehearsals = {
+		.trials = REHEARSALS, .size = REHEARSALS, .errors = rehearsal_errors,
+		.responses = responses
+	};
+	WmlcVerdict verdicts[METHODS];
+
+	memset(counts, 0, METHODS * sizeof(int));
+	for (int i = 0; i < REHEARSALS; i++)
+		responses[i] = 10.0;
+	for (int i = 0; i < ROWS; i++)
+		shares[i] = 1.0 / ROWS;
+	for (int i = 0; i < 400; i++)
+	{
+		draw_errors(METHODS, ROWS, target, scale, fold_errors, &seed);
+		draw_rehearsals(METHODS, REHEARSALS, sources, rehearsal_errors, &seed);
+		counts[wmlc_choose(METHODS, 0, &folds, &rehearsals, all_eligible, NULL, verdicts)]++;
+	}
+}
+
+static void
+test_planted(void)
+{
+	double		equal[METHODS];
+	double		one_better[METHODS];
+	double		other_better[METHODS];
+	int			counts[METHODS];
+
+	for (int k = 0; k < METHODS; k++)
+		equal[k] = one_better[k] = other_better[k] = 1.0;
+	one_better[7] = 0.6;
+	other_better[31] = 0.02;
+
+	/* better on sources and target: found although forty compete for ten rows */
+	choose_often(one_better, one_better, 1.0, counts);
+	CHECK(counts[7] > 360, "the best method was chosen %d times", counts[7]);
+
+	/* nobody is better: the baseline stays more often than any other */
+	choose_often(equal, equal, 1.0, counts);
+	for (int k = 1; k < METHODS; k++)
+		CHECK(counts[k] < counts[0], "method %d instead of the baseline", k);
+
+	/*
+	 * A target unlike the sources: what was best there is no guide, and a method
+	 * that is much better on the target is found.
+	 */
+	choose_often(other_better, one_better, 40.0, counts);
+	CHECK(counts[31] > 360, "on a strange target the best method was chosen %d times", counts[31]);
+}
+
+/* More rows of the target count more. */
+static void
+test_rows(void)
+{
+	const double fold_errors[] = {1.0, 1.3, 1.0, 1.3, 1.0, 1.3};
+	const double shares[] = {0.3, 0.3, 0.4};
+	const double responses[] = {10, 10, 10, 10};
+	const double rehearsal_errors[] = {1.0, 0.8, 1.1, 0.88, 0.9, 0.72, 1.2, 0.96};
+	WmlcErrors	folds = {
+		.trials = 3, .errors = fold_errors, .shares = shares, .responses = responses
+	};
+	WmlcErrors	rehearsals = {
+		.trials = 4, .size = 4.0, .errors = rehearsal_errors, .responses = responses
+	};
+	WmlcVerdict verdicts[2];
+
+	folds.size = 5.0;
+	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, NULL, verdicts) == 1, "five rows");
+	folds.size = 5000.0;
+	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, NULL, verdicts) == 0, "many rows");
+}
+
+/* Another order of folds and rehearsals, or of methods, changes nothing. */
+static void
+test_order(void)
+{
+	enum
+	{
+		K = 5, F = 6, Q = 8
+	};
+	uint64_t	seed = 5;
+	const double mean[K] = {1.0, 0.9, 1.2, 0.7, 0.8};
+	double		fold_errors[2][F * K];
+	double		rehearsal_errors[2][Q * K];
+	double		shares[2][F];
+	double		responses[Q];
+	WmlcVerdict verdicts[2][K];
+	int			chosen[2];
+
+	draw_errors(K, F, mean, 1.0, fold_errors[0], &seed);
+	draw_rehearsals(K, Q, mean, rehearsal_errors[0], &seed);
+	for (int i = 0; i < Q; i++)
+		responses[i] = 10.0;
+	for (int i = 0; i < F; i++)
+		shares[1][F - 1 - i] = shares[0][i] = (i + 1) / 21.0;
+
+	/* trials backwards; methods, but for the baseline, backwards too */
+	for (int k = 0; k < K; k++)
+	{
+		int			to = k == 0 ? 0 : K - k;
+
+		for (int i = 0; i < F; i++)
+			fold_errors[1][(F - 1 - i) * K + to] = fold_errors[0][i * K + k];
+		for (int i = 0; i < Q; i++)
+			rehearsal_errors[1][(Q - 1 - i) * K + to] = rehearsal_errors[0][i * K + k];
+	}
+	for (int way = 0; way < 2; way++)
+	{
+		WmlcErrors	folds = {
+			.trials = F, .size = F, .errors = fold_errors[way], .shares = shares[way],
+			.responses = responses
+		};
+		WmlcErrors	rehearsals = {
+			.trials = Q, .size = Q, .errors = rehearsal_errors[way], .responses = responses
+		};
+
+		chosen[way] = wmlc_choose(K, 0, &folds, &rehearsals, all_eligible, NULL, verdicts[way]);
+	}
+	CHECK(chosen[1] == (chosen[0] == 0 ? 0 : K - chosen[0]), "%d and %d", chosen[0], chosen[1]);
+	for (int k = 0; k < K; k++)
+	{
+		int			to = k == 0 ? 0 : K - k;
+
+		CHECK_NEAR(verdicts[1][to].rmse, verdicts[0][k].rmse, 1e-14);
+		CHECK_NEAR(verdicts[1][to].spread, verdicts[0][k].spread, 1e-14);
+		CHECK_NEAR(verdicts[1][to].rehearsal, verdicts[0][k].rehearsal, 1e-14);
+		CHECK_NEAR(verdicts[1][to].score, verdicts[0][k].score, 1e-13);
+	}
+}
+
+static void
+test_plausible(void)
+{
+	const double w[] = {1.0, -2.0, 0.5};
+	const double absurd[] = {1.0, -2.0, 500.0};
+	const double broken[] = {1.0, NAN, 0.5};
+	uint64_t	seed = 5;
+	WmlcGram   *sources = task_gram(w, 3, 100, 1.0, &seed);
+	WmlcGram   *target = task_gram(w, 3, 5, 1.0, &seed);
+
+	CHECK(wmlc_is_plausible(sources, target, w), "the truth");
+	CHECK(!wmlc_is_plausible(sources, target, absurd), "the absurd");
+	CHECK(!wmlc_is_plausible(sources, target, broken), "NaN");
+	free(sources);
+	free(target);
+}
+
+int
+main(void)
+{
+	test_by_hand();
+	test_incumbent();
+	test_extreme_errors();
+	test_planted();
+	test_rows();
+	test_order();
+	test_plausible();
+	return check_summary();
+}

@@ -1,0 +1,388 @@
+/*
+ * test_posterior.c
+ *	  What a prior says about a task: against the textbook formula, at its limits,
+ *	  and by how often its intervals hold.
+ */
+#include "core/prior/posterior.h"
+#include "core/base/student.h"
+#include "prior/prior_fixture.h"
+
+/* ---- Student's t ---- */
+
+static void
+test_student(void)
+{
+	CHECK_NEAR(wmlc_student_bound(0.95, INFINITY), 1.959963984540054, 1e-14);
+	CHECK_NEAR(wmlc_student_bound(0.5, INFINITY), 0.6744897501960817, 1e-14);
+	CHECK_NEAR(wmlc_student_bound(1.0 - 0x1p-20, INFINITY), 4.900964207963194, 1e-12);
+	CHECK(wmlc_student_bound(0.0, 3.0) == 0.0, "level 0");
+	CHECK(isinf(wmlc_student_bound(1.0, 3.0)), "level 1");
+	for (double level = 0.001; level < 1.0; level += 0.037)
+	{
+		/* One and two degrees have closed forms. */
+		CHECK_NEAR(wmlc_student_bound(level, 1.0), tan(0.5 * M_PI * level), 1e-11);
+		CHECK_NEAR(wmlc_student_bound(level, 2.0), level * sqrt(2.0 / (1.0 - level * level)), 1e-11);
+		CHECK_NEAR(wmlc_student_bound(level, 1e9), wmlc_student_bound(level, INFINITY), 1e-8);
+		/* The continued fraction and the expansion meet. */
+		CHECK_NEAR(wmlc_student_bound(level, 99999.0), wmlc_student_bound(level, 100001.0), 1e-9);
+		for (double degrees = 0.5; degrees < 1e9; degrees *= 3.7)
+		{
+			double		bound = wmlc_student_bound(level, degrees);
+
+			CHECK_NEAR(2.0 * wmlc_student_tail(bound, degrees), 1.0 - level, 1e-12);
+			CHECK(bound > wmlc_student_bound(level, degrees * 1.1), "%g degrees", degrees);
+		}
+	}
+	/* The tail is the integral of the density: derivative by differences. */
+	for (double x = 0.3; x < 6.0; x += 0.7)
+	{
+		double		density = tgamma(3.2) / (sqrt(5.4 * M_PI) * tgamma(2.7))
+			* pow(1.0 + x * x / 5.4, -3.2);
+		double		slope = (wmlc_student_tail(x - 1e-5, 5.4) - wmlc_student_tail(x + 1e-5, 5.4)) / 2e-5;
+
+		CHECK_NEAR(slope, density, 1e-9);
+	}
+}
+
+/* ---- the posterior ---- */
+
+/* A prior of known parameters. */
+static WmlcPrior
+given_prior(int dims, int rank, double noise, uint64_t *state)
+{
+	WmlcPrior	prior = new_prior(dims);
+
+	for (int i = 0; i < dims; i++)
+	{
+		prior.mean[i] = check_normal(state);
+		for (int k = 0; k <= i && k < rank; k++)
+			prior.factor[i + k * dims] = i == k ? 0.5 + check_random(state) : check_normal(state);
+	}
+	prior.noise = noise;
+	prior.rank = rank;
+	return prior;
+}
+
+/* Solve the n x n system a x = b, a positive definite; both are overwritten. */
+static void
+dense_solve(int n, double *a, double *x)
+{
+	CHECK(dense_cholesky(n, a), "positive definite");
+	dense_forward(n, a, x);
+	dense_backward(n, a, x);
+}
+
+static double
+moment(const TaskSet *set, int i, int j)
+{
+	int			p = set->dims + 1;
+
+	return i <= j ? set->moments[i * p - i * (i - 1) / 2 + j - i] : moment(set, j, i);
+}
+
+/* m and V by inverting S + extra I and the posterior precision. */
+static void
+textbook(const WmlcPrior *prior, const TaskSet *set, double extra, double *m, double *v)
+{
+	int			d = prior->dims;
+	double	   *inverse = calloc((size_t) d * d, sizeof(double));
+	double	   *a = calloc((size_t) d * d, sizeof(double));
+
+	for (int k = 0; k < d; k++)
+	{
+		for (int i = 0; i < d; i++)
+			for (int j = 0; j < d; j++)
+				a[i * d + j] = covariance_entry(prior, i, j) + (i == j ? extra : 0.0);
+		inverse[k * d + k] = 1.0;
+		dense_solve(d, a, inverse + k * d);
+	}
+	for (int k = 0; k <= d; k++)
+	{
+		double	   *x = k < d ? v + k * d : m;
+
+		for (int i = 0; i < d; i++)
+		{
+			x[i] = k < d ? i == k : moment(set, i, d) / prior->noise;
+			for (int j = 0; j < d; j++)
+			{
+				a[i * d + j] = moment(set, i, j) / prior->noise + inverse[i * d + j];
+				if (k == d)
+					x[i] += inverse[i * d + j] * prior->mean[j];
+			}
+		}
+		dense_solve(d, a, x);
+	}
+	free(inverse);
+	free(a);
+}
+
+static void
+test_formula(void)
+{
+	uint64_t	state = 5;
+
+	for (int round = 0; round < 40; round++)
+	{
+		int			d = 1 + round % 5;
+		bool		singular = round >= 20;
+		WmlcPrior	prior = given_prior(d, singular ? d / 2 : d, 0.1 + check_random(&state), &state);
+		double		zero[25] = {0},
+					m[5] = {0},
+					v[25] = {0},
+					covariance[25];
+		TaskSet		set = draw_tasks(d, 1, 1, 12, prior.mean, zero, 1.0, &state);
+		void	   *work = malloc(wmlc_posterior_workspace(d));
+		WmlcPosterior posterior;
+
+		textbook(&prior, &set, singular ? 1e-9 : 0.0, m, v);
+		CHECK(wmlc_posterior(&prior, set.moments, set.moments_lo, &posterior, work) == WMLC_OK,
+			  "round %d", round);
+		wmlc_posterior_covariance(&posterior, covariance);
+		for (int i = 0; i < d; i++)
+		{
+			CHECK_NEAR(posterior.coef[i], m[i], singular ? 1e-6 : 1e-11);
+			for (int j = 0; j < d; j++)
+				CHECK_NEAR(covariance[i + j * d], v[i * d + j], singular ? 1e-6 : 1e-11);
+		}
+		free(work);
+		free_prior(&prior);
+		free_tasks(&set);
+	}
+}
+
+/* No rows: the prior.  No noise: the rows.  Rows without end: least squares. */
+static void
+test_limits(void)
+{
+	uint64_t	state = 9;
+	WmlcPrior	prior = given_prior(3, 3, 0.5, &state);
+	double		zero[9] = {0},
+				covariance[9],
+				empty[10] = {0};
+	TaskSet		few = draw_tasks(3, 1, 2, 2, prior.mean, prior.factor, 0.7, &state);
+	TaskSet		many = draw_tasks(3, 1, 20000, 20000, zero, zero, 0.7, &state);
+	void	   *work = malloc(wmlc_posterior_workspace(3));
+	WmlcPosterior posterior;
+
+	for (int k = 0; k < 2; k++)
+	{
+		CHECK(wmlc_posterior(&prior, k == 0 ? NULL : empty, NULL, &posterior, work) == WMLC_OK, "empty");
+		wmlc_posterior_covariance(&posterior, covariance);
+		for (int i = 0; i < 3; i++)
+		{
+			CHECK(posterior.coef[i] == prior.mean[i], "mean %d", i);
+			for (int j = 0; j < 3; j++)
+				CHECK_NEAR(covariance[i + 3 * j], covariance_entry(&prior, i, j), 1e-15);
+		}
+	}
+	CHECK(wmlc_posterior(&prior, many.moments, many.moments_lo, &posterior, work) == WMLC_OK, "many");
+	for (int i = 0; i < 3; i++)
+		CHECK(fabs(posterior.coef[i]) < 0.03, "coefficient %d: %g", i, posterior.coef[i]);
+
+	prior.noise = 0.0;
+	CHECK(wmlc_posterior(&prior, few.moments, few.moments_lo, &posterior, work) == WMLC_OK, "exact");
+	for (int i = 0; i < 2; i++)
+	{
+		const double *z = few.data[0] + 4 * i;
+		double		fit = z[0] * posterior.coef[0] + z[1] * posterior.coef[1] + z[2] * posterior.coef[2];
+
+		CHECK_NEAR(fit, z[3], 1e-6);
+	}
+	few.moments[0] = NAN;
+	CHECK(wmlc_posterior(&prior, few.moments, few.moments_lo, &posterior, work) == WMLC_NOT_FINITE,
+		  "NaN");
+	free(work);
+	free_prior(&prior);
+	free_tasks(&few);
+	free_tasks(&many);
+}
+
+/* A feature far from zero changes nothing once the prior is changed likewise. */
+static void
+test_offset(void)
+{
+	uint64_t	state = 13;
+	const double far = 0x1p27;
+	WmlcPrior	prior = given_prior(2, 2, 0.5, &state);
+	WmlcPrior	moved = given_prior(2, 2, 0.5, &state);
+	double		zero[4] = {0};
+	TaskSet		set = draw_tasks(2, 1, 6, 6, prior.mean, zero, 0.7, &state);
+	void	   *work = malloc(wmlc_posterior_workspace(2));
+	void	   *work_moved = malloc(wmlc_posterior_workspace(2));
+	WmlcPosterior posterior,
+				posterior_moved;
+	double		a,
+				b,
+				c;
+
+	CHECK(wmlc_posterior(&prior, set.moments, set.moments_lo, &posterior, work) == WMLC_OK, "near");
+	for (int i = 0; i < 6; i++)
+		set.data[0][3 * i + 1] += far;
+	sum_tasks(&set);
+
+	/* w0 + w1 x = (w0 - far w1) + w1 (x + far); rotate the factor to a triangle again. */
+	a = prior.factor[0] - far * prior.factor[1];
+	b = -far * prior.factor[3];
+	c = hypot(a, b);
+	moved.mean[0] = prior.mean[0] - far * prior.mean[1];
+	moved.mean[1] = prior.mean[1];
+	moved.factor[0] = c;
+	moved.factor[1] = (a * prior.factor[1] + b * prior.factor[3]) / c;
+	moved.factor[3] = fabs(a * prior.factor[3] - b * prior.factor[1]) / c;
+	CHECK(wmlc_posterior(&moved, set.moments, set.moments_lo, &posterior_moved, work_moved) == WMLC_OK,
+		  "far");
+	CHECK_NEAR(posterior_moved.coef[1], posterior.coef[1], 1e-6);
+	CHECK_NEAR(posterior_moved.coef[0] + far * posterior_moved.coef[1], posterior.coef[0], 1e-6);
+	free(work);
+	free(work_moved);
+	free_prior(&prior);
+	free_prior(&moved);
+	free_tasks(&set);
+}
+
+/* ---- predictions ---- */
+
+/*
+ * The variance from its definition: with K = V X'/s2 the error of m is
+ * H (w - mu) - K e + H (mu - mean), H = I - K X.
+ */
+static void
+test_variance(void)
+{
+	const double mean[3] = {1.0, -1.0, 0.5};
+	const double factor[9] = {1.0, 0, 0, 0.3, 0.5, 0, -0.3, 0.2, 0.4};
+	const double x[3] = {1.0, 0.7, -1.3};
+	uint64_t	state = 19;
+	TaskSet		sources = draw_tasks(3, 15, 4, 10, mean, factor, 0.6, &state);
+	TaskSet		target = draw_tasks(3, 1, 5, 5, mean, factor, 0.6, &state);
+	WmlcPrior	prior = fitted(&sources, WMLC_PRIOR_REML, WMLC_PRIOR_FULL, 1.0);
+	double		m[3] = {0},
+				v[9] = {0},
+				h[3],
+				variance = 0.0,
+				from_mean = 0.0;
+	void	   *work = malloc(wmlc_posterior_workspace(3));
+	WmlcPosterior posterior;
+	WmlcPrediction half,
+				most;
+
+	textbook(&prior, &target, 0.0, m, v);
+	for (int i = 0; i < 3; i++)
+	{
+		h[i] = x[i];
+		for (int j = 0; j < 3; j++)
+		{
+			variance += x[i] * v[3 * i + j] * x[j];
+			for (int k = 0; k < 3; k++)
+				h[i] -= moment(&target, i, j) * v[3 * j + k] * x[k] / prior.noise;
+		}
+	}
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++)
+			from_mean += h[i] * prior.mean_covariance[i + 3 * j] * h[j];
+	variance += (1.0 + sqrt(15.0)) * from_mean;
+
+	CHECK(wmlc_posterior(&prior, target.moments, target.moments_lo, &posterior, work) == WMLC_OK, "ok");
+	wmlc_posterior_predict(&posterior, x, 0.5, &half);
+	wmlc_posterior_predict(&posterior, x, 0.95, &most);
+	CHECK_NEAR(half.estimate, x[0] * m[0] + x[1] * m[1] + x[2] * m[2], 1e-11);
+	CHECK_NEAR(half.mean_variance, variance, 1e-10);
+	CHECK_NEAR(half.variance, variance + prior.noise, 1e-10);
+	CHECK_NEAR(0.5 * (half.lower + half.upper), half.estimate, 1e-12);
+	CHECK_NEAR(most.upper - most.estimate,
+			   wmlc_student_bound(0.95, most.degrees) * sqrt(most.variance), 1e-12);
+	CHECK(most.lower < half.lower && half.lower < half.mean_lower, "nested");
+	CHECK(most.mean_degrees > 14.0 && most.degrees > 14.0, "%g and %g degrees",
+		  most.mean_degrees, most.degrees);
+	CHECK(prior.noise_degrees < prior.rows - 3.0 && prior.noise_degrees > prior.rows - 48.0,
+		  "%g degrees of noise", prior.noise_degrees);
+	free(work);
+	free_prior(&prior);
+	free_tasks(&sources);
+	free_tasks(&target);
+}
+
+/*
+ * Over many draws of sources and target, 90 % intervals hold 85 to 95 % of the
+ * time, and the posterior mean is a better model than the sources' common one
+ * and than the target's own.
+ */
+static void
+test_coverage(void)
+{
+	const double mean[3] = {1.0, -1.0, 0.5};
+	const double factor[9] = {0.8, 0, 0, 0.2, 0.5, 0, -0.3, 0.2, 0.4};
+	void	   *work = malloc(wmlc_posterior_workspace(3));
+	uint64_t	state = 29;
+
+	for (int method = 0; method < 2; method++)
+		for (int shots = 0; shots <= 8; shots += 4)
+		{
+			double		covered = 0.0,
+						covered_mean = 0.0,
+						count = 0.0,
+						error = 0.0,
+						error_prior = 0.0;
+
+			for (int draw = 0; draw < 120; draw++)
+			{
+				TaskSet		sources = draw_tasks(3, 25, 5, 15, mean, factor, 1.0, &state);
+				WmlcPrior	prior = fitted(&sources, method, WMLC_PRIOR_FULL, 0.0);
+				double		w[3];
+				double		hi[10] = {0},
+							lo[10] = {0};
+				double		z[4];
+				WmlcPosterior posterior;
+
+				draw_coefficients(3, mean, factor, &state, w);
+				for (int i = 0; i < shots; i++)
+				{
+					draw_row(3, w, 1.0, &state, z);
+					sum_row(3, z, hi, lo);
+				}
+				CHECK(wmlc_posterior(&prior, hi, lo, &posterior, work) == WMLC_OK, "draw %d", draw);
+				for (int i = 0; i < 10; i++)
+				{
+					WmlcPrediction prediction;
+					double		truth = 0.0,
+								common = 0.0;
+
+					draw_row(3, w, 1.0, &state, z);
+					for (int k = 0; k < 3; k++)
+					{
+						truth += z[k] * w[k];
+						common += z[k] * prior.mean[k];
+					}
+					wmlc_posterior_predict(&posterior, z, 0.9, &prediction);
+					covered += prediction.lower <= z[3] && z[3] <= prediction.upper;
+					covered_mean += prediction.mean_lower <= truth && truth <= prediction.mean_upper;
+					error += (prediction.estimate - truth) * (prediction.estimate - truth);
+					error_prior += (common - truth) * (common - truth);
+					count += 1.0;
+				}
+				free_prior(&prior);
+				free_tasks(&sources);
+			}
+			CHECK(covered / count > 0.85 && covered / count < 0.95, "%d shots: %g", shots,
+				  covered / count);
+			CHECK(covered_mean / count > 0.85 && covered_mean / count < 0.95, "%d shots: %g of means",
+				  shots, covered_mean / count);
+			if (shots > 0)
+				CHECK(error < 0.6 * error_prior, "%d shots: %g and %g", shots, error, error_prior);
+			else
+				CHECK_NEAR(error / error_prior, 1.0, 1e-12);
+		}
+	free(work);
+}
+
+int
+main(void)
+{
+	test_student();
+	test_formula();
+	test_limits();
+	test_offset();
+	test_variance();
+	test_coverage();
+	return check_summary();
+}
