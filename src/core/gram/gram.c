@@ -251,10 +251,8 @@ is_positive_dd(WmlcDd a)
 }
 
 const char *
-wmlc_gram_invalid(const WmlcGram *gram, size_t bytes)
+wmlc_gram_head_invalid(const WmlcGram *gram, size_t bytes)
 {
-	bool		empty;
-
 	if (bytes < sizeof(WmlcGram))
 		return "it is too short";
 	if (gram->dims < 0 || gram->dims > WMLC_MAX_DIMS)
@@ -265,14 +263,25 @@ wmlc_gram_invalid(const WmlcGram *gram, size_t bytes)
 		return "its constant feature is out of range";
 	if (gram->rows < 0 || gram->skipped < 0 || gram->weightless < 0 || gram->weightless > gram->rows)
 		return "its row counts are out of range";
+	if ((gram->dims == 0) != (gram->rows == 0))
+		return "it has rows without features or features without rows";
+	return NULL;
+}
+
+const char *
+wmlc_gram_invalid(const WmlcGram *gram, size_t bytes)
+{
+	const char *problem = wmlc_gram_head_invalid(gram, bytes);
+	bool		empty;
+
+	if (problem != NULL)
+		return problem;
 	if (!is_positive_dd(gram->weight) || !is_positive_dd(gram->weight_squares) ||
 		!is_positive_dd(gram->q) || !is_positive_dd(gram->h) ||
 		!(gram->max_norm_square >= 0.0) || !(gram->max_response >= 0.0))
 		return "a sum of squares or weights is not a non-negative double-double number";
 
 	empty = wmlc_gram_weighted_rows(gram) == 0;
-	if ((gram->dims == 0) != (gram->rows == 0))
-		return "it has rows without features or features without rows";
 	if (empty && (gram->weight.hi != 0.0 || gram->weight_squares.hi != 0.0 ||
 				  gram->constant != -1))
 		return "it has weights but no rows";

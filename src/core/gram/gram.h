@@ -169,7 +169,12 @@ extern bool wmlc_gram_is_finite(const WmlcGram *gram);
 /* (sum w)^2 / sum w^2 */
 extern double wmlc_gram_effective_rows(const WmlcGram *gram);
 
-/* Why these bytes are no gram, or NULL when they are one. */
+/*
+ * Why these bytes are no gram, or NULL when they are one.  The first looks at
+ * what serves as an index, a size or a count, which is quickly done; the second
+ * at all sums, too.
+ */
+extern const char *wmlc_gram_head_invalid(const WmlcGram *gram, size_t bytes);
 extern const char *wmlc_gram_invalid(const WmlcGram *gram, size_t bytes);
 
 /*
