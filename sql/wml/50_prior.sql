@@ -26,7 +26,7 @@ CREATE TYPE wml_prior (
 COMMENT ON TYPE wml_prior IS 'where the coefficients of tasks lie, how they spread, and how noisy rows are';
 
 CREATE FUNCTION wml_prior(sources wml_gram[], alpha float8[] DEFAULT NULL, covariance text DEFAULT 'full',
-						  method text DEFAULT 'ml', temper float8 DEFAULT 0, shrink float8 DEFAULT 0)
+						  method text DEFAULT 'ml', temper float8 DEFAULT 0, evenness float8 DEFAULT 0)
 	RETURNS wml_prior
 	AS 'MODULE_PATHNAME', 'wml_prior_fit' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION wml_prior(wml_gram[], float8[], text, text, float8, float8) IS 'prior over coefficients, learned from the sources';

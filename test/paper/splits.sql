@@ -31,7 +31,7 @@ UNION ALL
 SELECT split, method, wml_posterior_coef(prior, known)
 FROM target, (SELECT 'prior' AS method, wml_prior(array_agg(gram ORDER BY task)) AS prior FROM source
 			  UNION ALL
-			  SELECT 'prior shrink', wml_prior(array_agg(gram ORDER BY task), method => 'reml', shrink => min(wml_dims(gram)))
+			  SELECT 'prior even', wml_prior(array_agg(gram ORDER BY task), method => 'reml', evenness => min(wml_dims(gram)))
 			  FROM source) AS learned
 UNION ALL
 SELECT split, 'tune', wml_tune(sources, folds)
@@ -62,7 +62,7 @@ FROM (VALUES
 	(8, 'erm whiten', 'weights, whiten'),
 	(9, 'erm whiten and shrink', 'weights, whiten and shrink'),
 	(10, 'prior', 'a prior'),
-	(11, 'prior shrink', 'a prior, shrink'),
+	(11, 'prior even', 'a prior, evenness'),
 	(12, 'tune', 'what `wml_tune` chooses')) AS list (rank, method, label)
 LEFT JOIN paper USING (method)
 JOIN error USING (method)

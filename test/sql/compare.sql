@@ -12,7 +12,7 @@ CREATE TEMP TABLE judged AS SELECT c.* FROM arranged, wml_compare(sources, folds
 
 -- best first, both baselines there, one method chosen, no method twice
 SELECT bool_and(rmse >= before) AS ordered FROM (SELECT rmse, lag(rmse, 1, 0::float8) OVER (ORDER BY rank) AS before FROM judged) AS pair;
-SELECT count(*) > 50 AS many, count(*) = count(DISTINCT (model, weights, eta, ridge, shrink, whiten, adapt_steps, source_rows)) AS different,
+SELECT count(*) > 50 AS many, count(*) = count(DISTINCT (model, weights, eta, ridge, shrink, evenness, whiten, adapt_steps, source_rows)) AS different,
 	count(*) FILTER (WHERE chosen) AS chosen, count(*) FILTER (WHERE model = 'target') AS target_only,
 	count(*) FILTER (WHERE model = 'erm' AND weights = 'uniform' AND source_rows = 'Infinity' AND adapt_steps = 0 AND NOT whiten) AS uniform
 FROM judged;
@@ -39,12 +39,12 @@ SELECT wml_tune(sources, folds) = wml_tune(sources, folds) AS deterministic,
 	cardinality(wml_tune(sources, folds)) AS coefficients FROM arranged;
 
 -- the prior is among the methods, once, and its error is that of posterior means by hand
-SELECT model, weights, eta, ridge, shrink, whiten, adapt_steps, source_rows FROM judged WHERE model = 'prior';
-SELECT shrink, abs(c.rmse / sqrt(avg(wml_mse(unknown, wml_posterior_coef(wml_prior(sources, method => 'reml', shrink => shrink), known)))) - 1) < 1e-9 AS prior_rmse
-FROM arranged, wml_compare(sources, folds, models => '{prior}', shrinks => '{0,2,5}') AS c,
+SELECT model, weights, eta, ridge, shrink, evenness, whiten, adapt_steps, source_rows FROM judged WHERE model = 'prior';
+SELECT evenness, abs(c.rmse / sqrt(avg(wml_mse(unknown, wml_posterior_coef(wml_prior(sources, method => 'reml', evenness => evenness), known)))) - 1) < 1e-9 AS prior_rmse
+FROM arranged, wml_compare(sources, folds, models => '{prior}', evennesses => '{0,2,5}') AS c,
 	LATERAL (SELECT unknown, (SELECT wml_merge(gram) FROM unnest(folds) WITH ORDINALITY AS f (gram, j) WHERE j <> i) AS known
 		FROM unnest(folds) WITH ORDINALITY AS fold (unknown, i)) AS trial
-WHERE model = 'prior' GROUP BY shrink, c.rmse ORDER BY shrink;
+WHERE model = 'prior' GROUP BY evenness, c.rmse ORDER BY evenness;
 
 -- whatever weights and bases are asked for: a prior takes all sources alike
 SELECT model, weights, whiten, adapt_steps FROM arranged, wml_compare(sources, folds, models => '{prior,prior}', weights => '{mixture,closest}', whitens => '{t}',
@@ -69,20 +69,20 @@ SELECT kind, target, (SELECT array_agg(g) FROM (SELECT wml_gram(x, y) AS g FROM 
 FROM unnest(ARRAY['alike', 'levels', 'strangers']) AS k (kind), generate_series(25, 32) AS target;
 SELECT model, bool_and(abs(a / b - 1) < 1e-9) AS tuned
 FROM problem, LATERAL (SELECT model FROM wml_compare(sources, folds, models => '{prior}') WHERE chosen) AS best,
-	unnest(wml_tune(sources, folds, models => '{prior}'), wml_posterior_coef(wml_prior(sources, method => 'reml', shrink => 3), known)) AS pair (a, b)
+	unnest(wml_tune(sources, folds, models => '{prior}'), wml_posterior_coef(wml_prior(sources, method => 'reml', evenness => 3), known)) AS pair (a, b)
 WHERE kind = 'levels' AND target < 29 GROUP BY model;
 
 -- what it is for: with ten rows, never much worse than uniform weights, the prior or the target alone, and better where something can be learned
 CREATE TEMP TABLE result AS
 SELECT kind, wml_rmse(unknown, wml_tune(sources, folds)) AS tuned, wml_rmse(unknown, (SELECT wml_erm(s, 1) FROM unnest(sources) AS s)) AS uniform,
-	wml_rmse(unknown, wml_posterior_coef(wml_prior(sources, method => 'reml', shrink => 3), known)) AS prior, wml_rmse(unknown, (SELECT wml_erm(f, wml_n(f)) FROM unnest(folds) AS f)) AS alone
+	wml_rmse(unknown, wml_posterior_coef(wml_prior(sources, method => 'reml', evenness => 3), known)) AS prior, wml_rmse(unknown, (SELECT wml_erm(f, wml_n(f)) FROM unnest(folds) AS f)) AS alone
 FROM problem;
 SELECT kind, avg(tuned) < 1.02 * least(avg(uniform), avg(prior), avg(alone)) AS as_good_as_the_best, avg(tuned) < 0.9 * avg(uniform) AS much_better_than_uniform,
 	avg(tuned) < 0.95 * avg(alone) AS better_than_alone
 FROM result GROUP BY kind ORDER BY kind;
 
 -- a target unlike its sources: rehearsals would mislead, its own rows decide
-SELECT avg(wml_rmse(unknown, wml_tune(sources, folds))) < 0.3 * avg(wml_rmse(unknown, wml_posterior_coef(wml_prior(sources, method => 'reml', shrink => 3), known))) AS told_by_its_rows
+SELECT avg(wml_rmse(unknown, wml_tune(sources, folds))) < 0.3 * avg(wml_rmse(unknown, wml_posterior_coef(wml_prior(sources, method => 'reml', evenness => 3), known))) AS told_by_its_rows
 FROM (SELECT (SELECT sources FROM problem AS alike WHERE alike.kind = 'alike' AND alike.target = problem.target) AS sources, folds, known, unknown
 	FROM problem WHERE kind = 'strangers') AS foreign_target;
 
@@ -108,7 +108,7 @@ SELECT wml_compare(sources, folds[1:1]) FROM arranged;
 SELECT wml_compare('{}', folds) FROM arranged;
 SELECT wml_compare(sources, folds, models => '{lasso}') FROM arranged;
 SELECT wml_compare(sources, folds, models => '{prior,NULL}') FROM arranged;
-SELECT wml_compare(sources, folds, models => '{prior}', shrinks => '{-2}') FROM arranged;
+SELECT wml_compare(sources, folds, models => '{prior}', evennesses => '{-2}') FROM arranged;
 SELECT wml_compare(sources, folds, weights => '{heavy}') FROM arranged;
 SELECT wml_compare(sources, folds, etas => '{-1}') FROM arranged;
 SELECT wml_compare(sources, folds, ridges => '{NaN}') FROM arranged;

@@ -52,7 +52,7 @@ typedef struct WmlcLearner
 {
 	WmlcLearnerKind kind;
 	double		eta;			/* of the inner step and of adaptation */
-	double		shrink;			/* of a prior */
+	double		evenness;		/* of a prior */
 	bool		whiten;
 } WmlcLearner;
 

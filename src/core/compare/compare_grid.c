@@ -91,14 +91,15 @@ wmlc_grid_bounds(const WmlcGridOptions *given, double *learners, double *weighti
 	WmlcGridOptions options = complete(given);
 	double		steps = fmax(options.adapt_steps_count, COUNT(default_adapt_steps));
 	double		shrinks = fmax(options.shrink_count, COUNT(default_shrinks));
+	double		evennesses = fmax(options.evenness_count, 1.0);
 	double		objectives;
 
 	/* joint training comes without and with a step size; the baselines come on top */
 	objectives = 1.0 + (double) options.model_count * (1.0 + fmax(options.eta_count, 1.0)) *
 		options.whiten_count;
 	*weightings = 1.0 + (double) options.weights_count * shrinks * options.whiten_count;
-	*learners = objectives + shrinks;
-	*methods = 2.0 + shrinks + objectives * *weightings * options.ridge_count *
+	*learners = objectives + evennesses;
+	*methods = 2.0 + evennesses + objectives * *weightings * options.ridge_count *
 		(options.source_rows_count + steps);
 }
 
@@ -108,7 +109,7 @@ add_learner(WmlcGrid *grid, WmlcLearner learner)
 	for (int i = 0; i < grid->learner_count; i++)
 	{
 		if (grid->learners[i].kind == learner.kind && grid->learners[i].eta == learner.eta &&
-			grid->learners[i].shrink == learner.shrink &&
+			grid->learners[i].evenness == learner.evenness &&
 			grid->learners[i].whiten == learner.whiten)
 			return i;
 	}
@@ -233,22 +234,22 @@ static void
 add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
 {
 	WmlcWeighting uniform = {.kind = WMLC_WEIGH_UNIFORM};
-	const double *shrinks = options->shrinks;
-	int			shrink_count = options->shrink_count;
-	double		default_shrink = options->d;
+	const double *evennesses = options->evennesses;
+	int			evenness_count = options->evenness_count;
+	double		default_evenness = options->d;
 
 	/*
 	 * As many tasks' worth as there are features: fewer tasks than that leave
 	 * directions in which no spread was seen, and where it may yet be.
 	 */
-	if (shrinks == NULL)
+	if (evennesses == NULL)
 	{
-		shrinks = &default_shrink;
-		shrink_count = 1;
+		evennesses = &default_evenness;
+		evenness_count = 1;
 	}
-	for (int s = 0; s < shrink_count; s++)
+	for (int s = 0; s < evenness_count; s++)
 	{
-		WmlcLearner learner = {.kind = WMLC_LEARN_PRIOR, .shrink = shrinks[s]};
+		WmlcLearner learner = {.kind = WMLC_LEARN_PRIOR, .evenness = evennesses[s]};
 
 		add_simplified(grid, learner, uniform, (WmlcMethod) {.source_rows = INFINITY});
 	}

@@ -20,6 +20,8 @@ typedef struct WmlcGridOptions
 	int			ridge_count;
 	const double *shrinks;
 	int			shrink_count;
+	const double *evennesses;
+	int			evenness_count;
 	const bool *whitens;
 	int			whiten_count;
 	const int  *adapt_steps;

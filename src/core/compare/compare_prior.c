@@ -149,7 +149,7 @@ wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coeffic
 		.options = {
 			.method = WMLC_PRIOR_REML,
 			.covariance = WMLC_PRIOR_FULL,
-			.shrink = learner->shrink,
+			.evenness = learner->evenness,
 			.poll = poll
 		}
 	};

@@ -57,7 +57,10 @@ clear_prior(WmlcPrior *prior, int dims)
 	memset(prior->factor, 0, square * sizeof(double));
 	memset(prior->mean_covariance, 0, square * sizeof(double));
 	prior->noise = prior->tasks = prior->effective_tasks = prior->rows = 0.0;
-	prior->noise_degrees = prior->loglik = 0.0;
+	prior->noise_degrees = prior->loglik = prior->parameters = 0.0;
+	prior->noise_shape = prior->spread_degrees = prior->dispersion = 0.0;
+	prior->family = WMLC_GAUSSIAN;
+	prior->descriptors = 1;
 	prior->iterations = prior->rank = 0;
 	prior->converged = prior->singular = prior->saturated = false;
 }
@@ -246,9 +249,9 @@ static double
 find_loglik(WmlcPriorFit *fit)
 {
 	double		penalty = wmlc_model_penalty(&fit->model, &fit->reduced, &fit->current,
-											 fit->options->shrink);
+											 fit->options->evenness);
 
-	if (fit->reduced.response_unit == 0.0)
+	if (fit->reduced.response_unit == 0.0 && fit->options->fixed_noise == 0.0)
 		return INFINITY;
 	return -0.5 * (fit->current.objective - penalty + fit->offset);
 }
@@ -273,6 +276,17 @@ find_noise_degrees(const WmlcPriorFit *fit)
 	return fmax(fit->reduced.rows - used, 1.0);
 }
 
+/* Means, variances and covariances that the data could tell, and the noise. */
+static double
+count_parameters(const WmlcPriorFit *fit)
+{
+	int			r = fit->reduced.rank;
+	double		spread = fit->options->covariance == WMLC_PRIOR_FULL
+		? (double) wmlc_packed_size(r) : fit->reduced.dims;
+
+	return r + spread + (fit->options->fixed_noise == 0.0);
+}
+
 /* In the caller's units numbers may overflow. */
 static bool
 is_finite(const WmlcPrior *prior)
@@ -294,7 +308,8 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	FitMemory	memory;
 	WmlcPriorFit *fit = &memory.fit;
 	WmlcStatus	status;
-	double		response_scale;
+	double		unit,
+				response_scale;
 
 	clear_prior(prior, tasks->dims);
 	(void) fit_layout(&memory, tasks->dims, tasks->count, options, work);
@@ -306,6 +321,10 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	if (status != WMLC_OK)
 		return status;
 
+	unit = fit->reduced.response_unit > 0.0 ? fit->reduced.response_unit : 1.0;
+	response_scale = unit / fit->reduced.scale[tasks->dims];
+	fit->reduced.fixed_noise = options->fixed_noise / (response_scale * response_scale);
+
 	/* One task, or one regression through all rows, shows no spread. */
 	status = wmlc_fit_run(fit, memory.weights.tasks > 1.0 && fit->reduced.response_unit > 0.0);
 	if (status != WMLC_OK)
@@ -313,8 +332,11 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	if (!isfinite(fit->current.objective))
 		return WMLC_NOT_FINITE;
 
-	response_scale = fit->reduced.response_unit / fit->reduced.scale[tasks->dims];
 	prior->noise = fit->current.noise * response_scale * response_scale;
+	if (options->fixed_noise > 0.0)
+		prior->noise = options->fixed_noise;
+	else if (fit->reduced.response_unit == 0.0)
+		prior->noise = 0.0;
 	prior->tasks = memory.weights.tasks;
 	prior->effective_tasks = memory.weights.total;
 	prior->rows = memory.weights.rows;
@@ -324,7 +346,8 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	prior->rank = fit->current.directions;
 	prior->converged = fit->converged;
 	prior->singular = prior->rank < tasks->dims;
-	prior->saturated = fit->current.noise <= fit->reduced.floor;
+	prior->saturated = options->fixed_noise == 0.0 && fit->current.noise <= fit->reduced.floor;
+	prior->parameters = count_parameters(fit);
 	write_prior(&memory, prior);
 	return is_finite(prior) ? WMLC_OK : WMLC_NOT_FINITE;
 }

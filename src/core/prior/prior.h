@@ -39,6 +39,21 @@ typedef enum WmlcPriorCovariance
 } WmlcPriorCovariance;
 
 /*
+ * What the responses are.  A prior of another family than the normal one lives
+ * on the scale of its linear predictor, with noise 1; who fits it is not here
+ * but in the layers above.
+ */
+typedef enum WmlcFamily
+{
+	WMLC_GAUSSIAN,
+	WMLC_BINOMIAL,
+	WMLC_POISSON,
+	WMLC_NEGATIVE_BINOMIAL
+} WmlcFamily;
+
+#define WMLC_FAMILIES 4
+
+/*
  * The tasks to learn from.  The upper triangle of G_j, row by row, with the
  * response last, stands at moments + j * p (p + 1) / 2, p = dims + 1.
  *
@@ -70,14 +85,20 @@ typedef struct WmlcPriorOptions
 
 	/*
 	 * Draw S towards the same spread in all directions, measured by what the
-	 * spread does to predictions: subtract shrink / 2 (d log tr T - log |T|)
+	 * spread does to predictions: subtract evenness / 2 (d log tr T - log |T|)
 	 * from the log-likelihood, T being S in the basis in which the tasks' mean
 	 * second moment is the identity.  0 is the exact fit.  d is a good choice
 	 * for few tasks, where an exact fit takes chance for correlation, and REML
-	 * with it: while shrink < J, maximum likelihood leaves directions in which J
+	 * with it: while evenness < J, maximum likelihood leaves directions in which J
 	 * tasks happen to agree next to nothing.
 	 */
-	double		shrink;
+	double		evenness;
+
+	/*
+	 * 0: s2 is estimated.  Otherwise it is this number, in the caller's units: 1
+	 * for working responses whose rows are weighted by their precision.
+	 */
+	double		fixed_noise;
 	int			max_iterations; /* 0: WMLC_PRIOR_ITERATIONS */
 	WmlcPoll	poll;
 	WmlcPriorTrace trace;		/* or NULL */
@@ -99,6 +120,17 @@ typedef struct WmlcPrior
 	double	   *factor;			/* lower triangular L, S = L L' */
 	double	   *mean_covariance;	/* sampling covariance of mu */
 	double		noise;			/* s2 */
+
+	/*
+	 * If positive, each task has a noise of its own, and 1 / s2_j has a gamma
+	 * distribution of this shape and mean 1 / noise.
+	 */
+	double		noise_shape;
+	double		spread_degrees; /* if positive, w_j has Student's t, S its scale */
+	double		dispersion;		/* of the family, where it has one */
+	WmlcFamily	family;
+	int			descriptors;	/* g >= 1: mu_j = Gamma g_j, mean is d x g by columns */
+	double		parameters;		/* that were fitted, for information criteria */
 	double		tasks;			/* tasks with rows and a positive weight */
 	double		effective_tasks;
 	double		rows;			/* weighted sum of the tasks' rows */

@@ -107,12 +107,13 @@ evaluate(WmlcPriorFit *fit, WmlcPriorPoint *point)
 				stride, fit->pull, 1);
 	cblas_daxpy(r, 1.0, fit->pull, 1, point->mean, 1);
 
-	point->noise = fmax(rss / fit->degrees, reduced->floor);
+	point->noise = reduced->fixed_noise > 0.0 ? reduced->fixed_noise
+		: fmax(rss / fit->degrees, reduced->floor);
 	objective = log_det + fit->degrees * log(2.0 * M_PI * point->noise) + rss / point->noise;
 	if (fit->options->method == WMLC_PRIOR_REML)
 		for (int i = 0; i < r; i++)
 			objective += 2.0 * log(point->precision_factor[i + (size_t) i * r]);
-	objective += wmlc_model_penalty(&fit->model, reduced, point, fit->options->shrink);
+	objective += wmlc_model_penalty(&fit->model, reduced, point, fit->options->evenness);
 	if (isfinite(objective))
 		point->objective = objective;
 	return WMLC_OK;
@@ -240,7 +241,7 @@ drop_directions(WmlcPriorFit *fit, WmlcPriorPoint *point, double threshold)
 		shares[k] = shares[k] > threshold;
 		any_alive |= shares[k] != 0.0;
 	}
-	if (fit->options->shrink == 0.0 || !any_alive)
+	if (fit->options->evenness == 0.0 || !any_alive)
 		select_columns(point, fit->reduced.rank, shares);
 }
 
@@ -368,7 +369,7 @@ take_slope(WmlcPriorFit *fit, WmlcSlopeKind kind)
 	fit->slope.kind = kind;
 	status = wmlc_sweep_slope(&fit->sweep, point, fit->phi, fit->model.directions, &fit->slope);
 	if (status == WMLC_OK)
-		wmlc_model_slope(&fit->model, &fit->slope, point, &fit->reduced, fit->options->shrink);
+		wmlc_model_slope(&fit->model, &fit->slope, point, &fit->reduced, fit->options->evenness);
 	return status;
 }
 
@@ -495,7 +496,7 @@ revive(WmlcPriorFit *fit, bool *revived)
 	WmlcStatus	status = WMLC_OK;
 
 	*revived = false;
-	if (fit->options->shrink != 0.0)
+	if (fit->options->evenness != 0.0)
 		return WMLC_OK;
 	if (full)
 		candidates = find_dead_directions(fit);
@@ -570,7 +571,7 @@ advance(WmlcPriorFit *fit, double *damping, double *expected)
 	if (fit->current.directions > 0)
 	{
 		wmlc_model_build(&fit->model, &fit->slope, &fit->current, &fit->reduced, fit->degrees,
-						 fit->options->shrink);
+						 fit->options->evenness);
 		status = newton_step(fit, damping, expected);
 	}
 	if (status == WMLC_OK && kind == WMLC_SLOPE_OBSERVED
@@ -597,7 +598,8 @@ iterate(WmlcPriorFit *fit)
 		status = advance(fit, &damping, &expected);
 		if (status != WMLC_OK)
 			return status;
-		at_floor += fit->current.noise <= fit->reduced.floor;
+		at_floor += !wmlc_noise_is_free(&fit->reduced, &fit->current)
+			&& fit->reduced.fixed_noise == 0.0;
 		report(fit);
 	}
 	return WMLC_OK;

@@ -159,6 +159,7 @@ typedef struct WmlcReduced
 	double		rows;			/* sum of alpha n */
 	double		within;			/* sum of alpha (y'y - beta'beta) */
 	double		floor;			/* least noise variance, in internal units */
+	double		fixed_noise;	/* in internal units, or 0 */
 	double		response_unit;
 	double		log_volume;		/* log |X'X| per task is this plus the internal one */
 	int		   *kept;			/* r: the features the basis is built from */
@@ -227,6 +228,13 @@ typedef struct WmlcPriorPoint
 	double		noise;			/* s2 */
 	double		objective;		/* -2 log-likelihood plus penalty, internal units */
 } WmlcPriorPoint;
+
+/* Does s2 follow T?  Not where it is given, nor at its floor. */
+static inline bool
+wmlc_noise_is_free(const WmlcReduced *reduced, const WmlcPriorPoint *point)
+{
+	return reduced->fixed_noise == 0.0 && point->noise > reduced->floor;
+}
 
 /* Which sums for derivatives: see prior_newton.c. */
 typedef enum WmlcSlopeKind
@@ -311,17 +319,17 @@ extern void wmlc_model_layout(WmlcPriorModel *model, int dims, WmlcPriorCovarian
 
 /* The penalty of prior.h at Lambda, zero for equal spread in all directions. */
 extern double wmlc_model_penalty(WmlcPriorModel *model, const WmlcReduced *reduced,
-								 const WmlcPriorPoint *point, double shrink);
+								 const WmlcPriorPoint *point, double evenness);
 
 /* G alone, penalty included */
 extern void wmlc_model_slope(WmlcPriorModel *model, const WmlcPriorSlope *slope,
 							 const WmlcPriorPoint *point, const WmlcReduced *reduced,
-							 double shrink);
+							 double evenness);
 
 /* Gradient, Hessian and damping; G must be there already. */
 extern void wmlc_model_build(WmlcPriorModel *model, const WmlcPriorSlope *slope,
 							 const WmlcPriorPoint *point, const WmlcReduced *reduced,
-							 double degrees, double shrink);
+							 double degrees, double evenness);
 
 /*
  * The damped Newton step to model->change, and the decrease the model expects

@@ -106,28 +106,28 @@ find_gram(WmlcPriorModel *model, int r, const WmlcPriorPoint *point)
 
 double
 wmlc_model_penalty(WmlcPriorModel *model, const WmlcReduced *reduced,
-				   const WmlcPriorPoint *point, double shrink)
+				   const WmlcPriorPoint *point, double evenness)
 {
 	int			m = point->directions;
 	double		trace,
 				log_det = 0.0;
 
-	if (shrink == 0.0 || m == 0)
+	if (evenness == 0.0 || m == 0)
 		return 0.0;
 	trace = find_gram(model, reduced->rank, point);
 	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', m, model->gram, m) != 0)
 		return INFINITY;
 	for (int k = 0; k < m; k++)
 		log_det += 2.0 * log(model->gram[k + (size_t) k * m]);
-	return shrink * (m * log(trace / m) - log_det);
+	return evenness * (m * log(trace / m) - log_det);
 }
 
 void
 wmlc_model_slope(WmlcPriorModel *model, const WmlcPriorSlope *slope,
-				 const WmlcPriorPoint *point, const WmlcReduced *reduced, double shrink)
+				 const WmlcPriorPoint *point, const WmlcReduced *reduced, double evenness)
 {
 	int			m = model->directions;
-	double		trace = shrink == 0.0 ? 1.0 : find_gram(model, reduced->rank, point);
+	double		trace = evenness == 0.0 ? 1.0 : find_gram(model, reduced->rank, point);
 
 	for (int k = 0; k < m; k++)
 	{
@@ -138,8 +138,8 @@ wmlc_model_slope(WmlcPriorModel *model, const WmlcPriorSlope *slope,
 			double		g = slope->information[at] - slope->excess[at];
 
 			/* A penalty lets nothing die, so the frame is Lambda. */
-			if (shrink != 0.0)
-				g += shrink * (m * model->gram[k + (size_t) l * m] / trace - (k == l));
+			if (evenness != 0.0)
+				g += evenness * (m * model->gram[k + (size_t) l * m] / trace - (k == l));
 			model->slope[k + (size_t) l * m] = model->slope[l + (size_t) k * m] = g;
 		}
 	}
@@ -349,11 +349,11 @@ subtract_noise_terms(WmlcPriorModel *model, const WmlcPriorSlope *slope, double 
 }
 
 /*
- * The penalty is shrink (m log tr Lambda (I + E)(I + E)' Lambda' - 2 log |I + E|)
+ * The penalty is evenness (m log tr Lambda (I + E)(I + E)' Lambda' - 2 log |I + E|)
  * with triangular E.
  */
 static void
-add_penalty_terms(WmlcPriorModel *model, double shrink)
+add_penalty_terms(WmlcPriorModel *model, double evenness)
 {
 	int			m = model->directions;
 	size_t		n = model->parameters;
@@ -367,15 +367,15 @@ add_penalty_terms(WmlcPriorModel *model, double shrink)
 			size_t		at = parameter(model, k, l);
 
 			model->step[at] = model->gram[k + (size_t) l * m] / trace;
-			model->hessian[at + n * at] += (k == l ? 4.0 : 2.0) * shrink;
+			model->hessian[at + n * at] += (k == l ? 4.0 : 2.0) * evenness;
 		}
-	cblas_dger(CblasColMajor, n, n, -4.0 * shrink * m, model->step, 1, model->step, 1,
+	cblas_dger(CblasColMajor, n, n, -4.0 * evenness * m, model->step, 1, model->step, 1,
 			   model->hessian, n);
 }
 
 void
 wmlc_model_build(WmlcPriorModel *model, const WmlcPriorSlope *slope, const WmlcPriorPoint *point,
-				 const WmlcReduced *reduced, double degrees, double shrink)
+				 const WmlcReduced *reduced, double degrees, double evenness)
 {
 	int			m = model->directions;
 	bool		full = model->covariance == WMLC_PRIOR_FULL;
@@ -389,11 +389,11 @@ wmlc_model_build(WmlcPriorModel *model, const WmlcPriorSlope *slope, const WmlcP
 	else
 		build_diagonal(model, slope, reduced->rank);
 
-	/* At the floor s2 stays where it is and takes up nothing. */
-	if (point->noise > reduced->floor)
+	/* A fixed s2 stays where it is and takes up nothing. */
+	if (wmlc_noise_is_free(reduced, point))
 		subtract_noise_terms(model, slope, degrees);
-	if (shrink != 0.0)
-		add_penalty_terms(model, shrink);
+	if (evenness != 0.0)
+		add_penalty_terms(model, evenness);
 
 	for (int l = model->dead; l < m; l++)
 	{

@@ -45,6 +45,7 @@ enum
 	ARG_ETAS,
 	ARG_RIDGES,
 	ARG_SHRINKS,
+	ARG_EVENNESSES,
 	ARG_WHITENS,
 	ARG_ADAPT_STEPS,
 	ARG_SOURCE_ROWS
@@ -225,6 +226,8 @@ get_options(FunctionCallInfo fcinfo)
 								 &options.ridge_count);
 	options.shrinks = get_numbers(fcinfo, ARG_SHRINKS, "shrinks", "shrink", false,
 								  &options.shrink_count);
+	options.evennesses = get_numbers(fcinfo, ARG_EVENNESSES, "evennesses", "evenness", false,
+									 &options.evenness_count);
 	options.whitens = get_whitens(fcinfo, &options.whiten_count);
 	options.adapt_steps = get_adapt_steps(fcinfo, &options.adapt_steps_count);
 	options.source_rows = get_numbers(fcinfo, ARG_SOURCE_ROWS, "source_rows", "source_rows", true,
@@ -576,7 +579,8 @@ put_method(WmlRows *rows, const Contest *contest, int rank, int number)
 		CStringGetTextDatum(weights_name(weighting)),
 		Float8GetDatum(learner->eta),
 		Float8GetDatum(method->ridge),
-		Float8GetDatum(learner->kind == WMLC_LEARN_PRIOR ? learner->shrink : weighting->shrink),
+		Float8GetDatum(weighting->shrink),
+		Float8GetDatum(learner->evenness),
 		BoolGetDatum(learner->whiten),
 		Int32GetDatum(method->adapt_steps),
 		Float8GetDatum(method->source_rows),
@@ -588,7 +592,7 @@ put_method(WmlRows *rows, const Contest *contest, int rank, int number)
 	bool		nulls[lengthof(values)] = {false};
 
 	nulls[2] = alone;
-	nulls[11] = isnan(verdict->rehearsal);
+	nulls[12] = isnan(verdict->rehearsal);
 	wml_rows_put(rows, values, nulls);
 }
 

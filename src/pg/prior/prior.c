@@ -163,7 +163,7 @@ report_iteration(void *arg, int iteration, double objective)
 				(errmsg("prior: iteration %d, log-likelihood %.6g", iteration, objective)));
 }
 
-/* wml_prior(sources, alpha, covariance, method, temper, shrink) */
+/* wml_prior(sources, alpha, covariance, method, temper, evenness) */
 Datum
 wml_prior_fit(PG_FUNCTION_ARGS)
 {
@@ -182,10 +182,10 @@ wml_prior_fit(PG_FUNCTION_ARGS)
 	wml_require_arg(fcinfo, 2, "covariance");
 	wml_require_arg(fcinfo, 3, "method");
 	wml_require_arg(fcinfo, 4, "temper");
-	wml_require_arg(fcinfo, 5, "shrink");
+	wml_require_arg(fcinfo, 5, "evenness");
 	options.covariance = covariance_from_text(PG_GETARG_TEXT_PP(2));
 	options.method = method_from_text(PG_GETARG_TEXT_PP(3));
-	options.shrink = wml_check_not_negative(PG_GETARG_FLOAT8(5), "shrink");
+	options.evenness = wml_check_not_negative(PG_GETARG_FLOAT8(5), "evenness");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
 	tasks = get_tasks(&sources, PG_ARGISNULL(1) ? NULL :
 					  get_task_weights(PG_GETARG_ARRAYTYPE_P(1), sources.count));
@@ -195,7 +195,7 @@ wml_prior_fit(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("temper must be between 0 and 1: %g", tasks.temper)));
 
-	result = wml_prior_create(tasks.dims);
+	result = wml_prior_create(tasks.dims, 1);
 	prior = wml_prior_view(result);
 	wml_progress_due(&progress);
 	wml_check(wmlc_prior_fit(&tasks, &options, &prior, allocate_fit(&tasks, &options)));
@@ -205,19 +205,9 @@ wml_prior_fit(PG_FUNCTION_ARGS)
 				 errmsg("weights of all tasks are zero"),
 				 errhint("At least one task needs a positive alpha.")));
 	warn_if_saturated(&prior);
-	result->flags = (prior.converged ? WML_PRIOR_CONVERGED : 0) |
-		(prior.singular ? WML_PRIOR_SINGULAR : 0) |
-		(prior.saturated ? WML_PRIOR_SATURATED : 0) |
-		(options.method == WMLC_PRIOR_REML ? WML_PRIOR_REML : 0) |
-		(options.covariance == WMLC_PRIOR_DIAGONAL ? WML_PRIOR_DIAGONAL : 0);
-	result->rank = prior.rank;
-	result->iterations = prior.iterations;
-	result->noise = prior.noise;
-	result->tasks = prior.tasks;
-	result->effective_tasks = prior.effective_tasks;
-	result->rows = prior.rows;
-	result->noise_degrees = prior.noise_degrees;
-	result->loglik = prior.loglik;
+	wml_prior_fill(result, &prior,
+				   (options.method == WMLC_PRIOR_REML ? WML_PRIOR_REML : 0) |
+				   (options.covariance == WMLC_PRIOR_DIAGONAL ? WML_PRIOR_DIAGONAL : 0));
 	PG_RETURN_POINTER(result);
 }
 

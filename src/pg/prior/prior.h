@@ -12,7 +12,7 @@
 #include "core/prior/prior.h"
 #include "pg/base/compat.h"
 
-#define WML_PRIOR_VERSION 1
+#define WML_PRIOR_VERSION 2
 
 /* How the prior was fitted, and how the fit ended. */
 #define WML_PRIOR_CONVERGED 1
@@ -22,7 +22,10 @@
 #define WML_PRIOR_DIAGONAL 16
 #define WML_PRIOR_ALL_FLAGS 31
 
-/* On disk.  Matrices are whole and by columns, so that they are used in place. */
+/*
+ * On disk.  Matrices are whole and by columns, so that they are used in place.
+ * Version 1 ends with loglik, and what is new since was zero.
+ */
 typedef struct WmlPrior
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
@@ -31,17 +34,28 @@ typedef struct WmlPrior
 	int32		dims;
 	int32		rank;
 	int32		iterations;
-	int32		reserved;		/* zero */
+	uint16		family;			/* WmlcFamily */
+	uint16		descriptors;	/* columns of the mean; zero in version 1 */
 	double		noise;
 	double		tasks;
 	double		effective_tasks;
 	double		rows;
 	double		noise_degrees;
 	double		loglik;
+	double		parameters;
+	double		noise_shape;
+	double		spread_degrees;
+	double		dispersion;
+	double		reserved[2];	/* zero */
 	double		numbers[FLEXIBLE_ARRAY_MEMBER]; /* mean, factor, covariance of the mean */
 } WmlPrior;
 
-extern WmlPrior *wml_prior_create(int dims);
+#define WML_PRIOR_V1_HEADER offsetof(WmlPrior, parameters)
+
+extern WmlPrior *wml_prior_create(int dims, int descriptors);
+
+/* Take over from the core what does not lie in the arrays. */
+extern void wml_prior_fill(WmlPrior *prior, const WmlcPrior *fitted, int flags);
 
 /* The arrays of a prior where they lie, for the core. */
 extern WmlcPrior wml_prior_view(WmlPrior *prior);

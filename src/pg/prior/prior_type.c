@@ -26,27 +26,39 @@ PG_FUNCTION_INFO_V1(wml_prior_mean_error);
 PG_FUNCTION_INFO_V1(wml_prior_noise);
 PG_FUNCTION_INFO_V1(wml_prior_info);
 
+static const char *const family_names[WMLC_FAMILIES] = {
+	[WMLC_GAUSSIAN] = "gaussian",
+	[WMLC_BINOMIAL] = "binomial",
+	[WMLC_POISSON] = "poisson",
+	[WMLC_NEGATIVE_BINOMIAL] = "negative_binomial"
+};
+
+/* Mean, factor, covariance of the mean. */
 static Size
-prior_numbers(int dims)
+prior_numbers(int dims, int descriptors)
 {
-	return (Size) dims + 2 * (Size) dims * dims;
+	Size		d = dims;
+	Size		means = d * descriptors;
+
+	return means + d * d + means * means;
 }
 
 static Size
-prior_size(int dims)
+prior_size(int dims, int descriptors)
 {
-	return offsetof(WmlPrior, numbers) + prior_numbers(dims) * sizeof(double);
+	return offsetof(WmlPrior, numbers) + prior_numbers(dims, descriptors) * sizeof(double);
 }
 
 WmlPrior *
-wml_prior_create(int dims)
+wml_prior_create(int dims, int descriptors)
 {
-	Size		size = prior_size(dims);
+	Size		size = prior_size(dims, descriptors);
 	WmlPrior   *prior = (WmlPrior *) palloc0(size);
 
 	SET_VARSIZE(prior, size);
 	prior->version = WML_PRIOR_VERSION;
 	prior->dims = dims;
+	prior->descriptors = (uint16) descriptors;
 	return prior;
 }
 
@@ -54,13 +66,20 @@ WmlcPrior
 wml_prior_view(WmlPrior *prior)
 {
 	Size		square = (Size) prior->dims * prior->dims;
+	Size		means = (Size) prior->dims * prior->descriptors;
 
 	return (WmlcPrior) {
 		.dims = prior->dims,
 		.mean = prior->numbers,
-		.factor = prior->numbers + prior->dims,
-		.mean_covariance = prior->numbers + prior->dims + square,
+		.factor = prior->numbers + means,
+		.mean_covariance = prior->numbers + means + square,
 		.noise = prior->noise,
+		.noise_shape = prior->noise_shape,
+		.spread_degrees = prior->spread_degrees,
+		.dispersion = prior->dispersion,
+		.family = (WmlcFamily) prior->family,
+		.descriptors = prior->descriptors,
+		.parameters = prior->parameters,
 		.tasks = prior->tasks,
 		.effective_tasks = prior->effective_tasks,
 		.rows = prior->rows,
@@ -74,17 +93,78 @@ wml_prior_view(WmlPrior *prior)
 	};
 }
 
+void
+wml_prior_fill(WmlPrior *prior, const WmlcPrior *fitted, int flags)
+{
+	prior->flags = flags | (fitted->converged ? WML_PRIOR_CONVERGED : 0) |
+		(fitted->singular ? WML_PRIOR_SINGULAR : 0) |
+		(fitted->saturated ? WML_PRIOR_SATURATED : 0);
+	prior->rank = fitted->rank;
+	prior->iterations = fitted->iterations;
+	prior->family = (uint16) fitted->family;
+	prior->noise = fitted->noise;
+	prior->noise_shape = fitted->noise_shape;
+	prior->spread_degrees = fitted->spread_degrees;
+	prior->dispersion = fitted->dispersion;
+	prior->parameters = fitted->parameters;
+	prior->tasks = fitted->tasks;
+	prior->effective_tasks = fitted->effective_tasks;
+	prior->rows = fitted->rows;
+	prior->noise_degrees = fitted->noise_degrees;
+	prior->loglik = fitted->loglik;
+}
+
+/* Are features and descriptors of a number that a prior may have? */
+static bool
+valid_dims(int64 dims, int64 descriptors)
+{
+	return dims >= 1 && dims <= WMLC_MAX_DIMS && descriptors >= 1 &&
+		descriptors <= WMLC_MAX_DIMS && dims * descriptors <= WMLC_MAX_DIMS;
+}
+
+/* A stored prior of version 1, in today's form; NULL if it is none. */
+static WmlPrior *
+upgrade_prior(const WmlPrior *old)
+{
+	WmlPrior   *prior;
+	Size		bytes;
+
+	if (!valid_dims(old->dims, 1))
+		return NULL;
+	bytes = prior_numbers(old->dims, 1) * sizeof(double);
+	if (VARSIZE(old) != WML_PRIOR_V1_HEADER + bytes)
+		return NULL;
+	prior = wml_prior_create(old->dims, 1);
+	prior->flags = old->flags;
+	prior->rank = old->rank;
+	prior->iterations = old->iterations;
+	memcpy(&prior->noise, &old->noise, WML_PRIOR_V1_HEADER - offsetof(WmlPrior, noise));
+	memcpy(prior->numbers, (const char *) old + WML_PRIOR_V1_HEADER, bytes);
+	return prior;
+}
+
 WmlPrior *
 wml_prior_from_datum(Datum datum)
 {
 	WmlPrior   *prior = (WmlPrior *) PG_DETOAST_DATUM(datum);
 
-	if (VARSIZE(prior) < offsetof(WmlPrior, numbers) || prior->version != WML_PRIOR_VERSION ||
-		VARSIZE(prior) != prior_size(prior->dims))
+	if (VARSIZE(prior) >= WML_PRIOR_V1_HEADER && prior->version == 1)
+		prior = upgrade_prior(prior);
+	if (prior == NULL || VARSIZE(prior) < offsetof(WmlPrior, numbers) ||
+		prior->version != WML_PRIOR_VERSION || !valid_dims(prior->dims, prior->descriptors) ||
+		prior->family >= WMLC_FAMILIES ||
+		VARSIZE(prior) != prior_size(prior->dims, prior->descriptors))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored prior has an unknown version or a wrong length")));
 	return prior;
+}
+
+/* Finite, and not negative */
+static bool
+is_amount(double value)
+{
+	return isfinite(value) && value >= 0.0;
 }
 
 /* Why this is no prior, or NULL when it is one; nothing in it is trusted. */
@@ -93,30 +173,42 @@ prior_invalid(WmlPrior *prior)
 {
 	WmlcPrior	view = wml_prior_view(prior);
 	int			d = prior->dims;
+	int			means = d * prior->descriptors;
 
-	if ((prior->flags & ~WML_PRIOR_ALL_FLAGS) != 0 || prior->reserved != 0)
+	if ((prior->flags & ~WML_PRIOR_ALL_FLAGS) != 0 || prior->reserved[0] != 0.0 ||
+		prior->reserved[1] != 0.0)
 		return "it has unknown flags";
+	if (prior->family >= WMLC_FAMILIES)
+		return "its family is unknown";
 	if (prior->rank < 0 || prior->rank > d || prior->iterations < 0)
 		return "its rank or number of iterations is out of range";
-	for (Size k = 0; k < prior_numbers(d); k++)
+	for (Size k = 0; k < prior_numbers(d, prior->descriptors); k++)
 	{
 		if (!isfinite(prior->numbers[k]))
 			return "it contains NaN or infinity";
 	}
-	if (!isfinite(view.noise) || view.noise < 0.0 || !isfinite(view.tasks) || view.tasks < 0.0 ||
-		!isfinite(view.effective_tasks) || view.effective_tasks < 0.0 ||
-		!isfinite(view.rows) || view.rows < 0.0 || !isfinite(view.noise_degrees) ||
-		view.noise_degrees < 0.0 || isnan(view.loglik))
+	if (!is_amount(view.noise) || !is_amount(view.tasks) || !is_amount(view.effective_tasks) ||
+		!is_amount(view.rows) || !is_amount(view.noise_degrees) || !is_amount(view.parameters) ||
+		!is_amount(view.noise_shape) || !is_amount(view.spread_degrees) ||
+		!is_amount(view.dispersion) || isnan(view.loglik))
 		return "a variance or a count is out of range";
 	for (int j = 0; j < d; j++)
 	{
-		if (view.factor[j * d + j] < 0.0 || view.mean_covariance[j * d + j] < 0.0)
+		if (view.factor[j * d + j] < 0.0)
 			return "a variance or a count is out of range";
 		for (int i = 0; i < j; i++)
 		{
 			if (view.factor[j * d + i] != 0.0)
 				return "the factor of its covariance is not triangular";
-			if (view.mean_covariance[j * d + i] != view.mean_covariance[i * d + j])
+		}
+	}
+	for (int j = 0; j < means; j++)
+	{
+		if (view.mean_covariance[j * means + j] < 0.0)
+			return "a variance or a count is out of range";
+		for (int i = 0; i < j; i++)
+		{
+			if (view.mean_covariance[j * means + i] != view.mean_covariance[i * means + j])
 				return "the covariance of its mean is not symmetric";
 		}
 	}
@@ -155,16 +247,21 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	StringInfoData out;
 
 	initStringInfo(&out);
-	appendStringInfo(&out, "{v=%d d=%d flags=%d rank=%d iterations=%d", WML_PRIOR_VERSION,
-					 prior->dims, prior->flags, prior->rank, prior->iterations);
+	appendStringInfo(&out, "{v=%d d=%d descriptors=%d family=%s flags=%d rank=%d iterations=%d",
+					 WML_PRIOR_VERSION, prior->dims, prior->descriptors,
+					 family_names[prior->family], prior->flags, prior->rank, prior->iterations);
 	append_number(&out, "noise", view.noise);
 	append_number(&out, "tasks", view.tasks);
 	append_number(&out, "effective", view.effective_tasks);
 	append_number(&out, "rows", view.rows);
 	append_number(&out, "degrees", view.noise_degrees);
 	append_number(&out, "loglik", view.loglik);
+	append_number(&out, "parameters", view.parameters);
+	append_number(&out, "shape", view.noise_shape);
+	append_number(&out, "spread", view.spread_degrees);
+	append_number(&out, "dispersion", view.dispersion);
 	appendStringInfoString(&out, " mean=[");
-	for (int i = 0; i < view.dims; i++)
+	for (int i = 0; i < view.dims * view.descriptors; i++)
 	{
 		if (i > 0)
 			appendStringInfoChar(&out, ' ');
@@ -172,7 +269,8 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	}
 	appendStringInfoChar(&out, ']');
 	append_triangle(&out, "factor", view.factor, view.dims);
-	append_triangle(&out, "mean_covariance", view.mean_covariance, view.dims);
+	append_triangle(&out, "mean_covariance", view.mean_covariance,
+					view.dims * view.descriptors);
 	appendStringInfoChar(&out, '}');
 	PG_RETURN_CSTRING(out.data);
 }
@@ -204,11 +302,40 @@ scan_triangle(const char **at, const char *name, double *matrix, int d, bool sym
 	return wml_scan_word(at, "]");
 }
 
-/* All of the text but its head, which told the dims. */
+/* What version 2 added. */
 static bool
-scan_body(const char **at, WmlPrior *prior)
+scan_new_numbers(const char **at, WmlPrior *prior)
+{
+	return scan_number(at, "parameters=", &prior->parameters) &&
+		scan_number(at, "shape=", &prior->noise_shape) &&
+		scan_number(at, "spread=", &prior->spread_degrees) &&
+		scan_number(at, "dispersion=", &prior->dispersion);
+}
+
+static bool
+scan_arrays(const char **at, WmlPrior *prior)
 {
 	WmlcPrior	view = wml_prior_view(prior);
+	int			means = prior->dims * prior->descriptors;
+
+	if (!wml_scan_word(at, "mean=["))
+		return false;
+	for (int i = 0; i < means; i++)
+	{
+		wml_scan_space(at);
+		if (!wml_scan_double(at, &view.mean[i]))
+			return false;
+	}
+	return wml_scan_word(at, "]") &&
+		scan_triangle(at, "factor=[", view.factor, prior->dims, false) &&
+		scan_triangle(at, "mean_covariance=[", view.mean_covariance, means, true) &&
+		wml_scan_word(at, "}");
+}
+
+/* All of the text but its head, which told the dims. */
+static bool
+scan_body(const char **at, WmlPrior *prior, bool new_numbers)
+{
 	int64		flags,
 				rank,
 				iterations;
@@ -222,41 +349,61 @@ scan_body(const char **at, WmlPrior *prior)
 		!scan_number(at, "rows=", &prior->rows) ||
 		!scan_number(at, "degrees=", &prior->noise_degrees) ||
 		!scan_number(at, "loglik=", &prior->loglik) ||
-		!wml_scan_word(at, "mean=["))
+		(new_numbers && !scan_new_numbers(at, prior)))
 		return false;
 	prior->flags = (uint16) flags;
 	prior->rank = (int32) rank;
 	prior->iterations = (int32) iterations;
-	for (int i = 0; i < prior->dims; i++)
-	{
-		wml_scan_space(at);
-		if (!wml_scan_double(at, &view.mean[i]))
-			return false;
-	}
-	if (!wml_scan_word(at, "]") ||
-		!scan_triangle(at, "factor=[", view.factor, prior->dims, false) ||
-		!scan_triangle(at, "mean_covariance=[", view.mean_covariance, prior->dims, true) ||
-		!wml_scan_word(at, "}"))
+	if (!scan_arrays(at, prior))
 		return false;
 	wml_scan_space(at);
 	return **at == '\0';
 }
 
+static bool
+scan_family(const char **at, int *family)
+{
+	if (!wml_scan_word(at, "family="))
+		return false;
+	/* None of the names begins with another. */
+	for (*family = 0; *family < WMLC_FAMILIES; (*family)++)
+	{
+		if (wml_scan_word(at, family_names[*family]))
+			return true;
+	}
+	return false;
+}
+
+/* A prior from its text, or NULL. */
+static WmlPrior *
+scan_prior(const char *at)
+{
+	int64		version,
+				dims,
+				descriptors = 1;
+	int			family = WMLC_GAUSSIAN;
+	WmlPrior   *prior;
+
+	if (!wml_scan_word(&at, "{") || !wml_scan_count(&at, "v=", &version) ||
+		version < 1 || version > WML_PRIOR_VERSION || !wml_scan_count(&at, "d=", &dims))
+		return NULL;
+	if (version > 1 &&
+		(!wml_scan_count(&at, "descriptors=", &descriptors) || !scan_family(&at, &family)))
+		return NULL;
+	if (!valid_dims(dims, descriptors))
+		return NULL;
+	prior = wml_prior_create((int) dims, (int) descriptors);
+	prior->family = (uint16) family;
+	return scan_body(&at, prior, version > 1) ? prior : NULL;
+}
+
 Datum
 wml_prior_in(PG_FUNCTION_ARGS)
 {
-	const char *text = PG_GETARG_CSTRING(0);
-	const char *at = text;
-	int64		version,
-				dims;
-	WmlPrior   *prior = NULL;
+	WmlPrior   *prior = scan_prior(PG_GETARG_CSTRING(0));
 	const char *problem;
 
-	if (wml_scan_word(&at, "{") && wml_scan_count(&at, "v=", &version) &&
-		version == WML_PRIOR_VERSION && wml_scan_count(&at, "d=", &dims) &&
-		dims >= 1 && dims <= WMLC_MAX_DIMS)
-		prior = wml_prior_create((int) dims);
-	if (prior == NULL || !scan_body(&at, prior))
+	if (prior == NULL)
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						 errmsg("invalid input syntax for type %s", "wml_prior"),
@@ -283,13 +430,19 @@ wml_prior_send(PG_FUNCTION_ARGS)
 	pq_sendint32(&buffer, prior->dims);
 	pq_sendint32(&buffer, prior->rank);
 	pq_sendint32(&buffer, prior->iterations);
+	pq_sendint16(&buffer, prior->family);
+	pq_sendint16(&buffer, prior->descriptors);
 	pq_sendfloat8(&buffer, prior->noise);
 	pq_sendfloat8(&buffer, prior->tasks);
 	pq_sendfloat8(&buffer, prior->effective_tasks);
 	pq_sendfloat8(&buffer, prior->rows);
 	pq_sendfloat8(&buffer, prior->noise_degrees);
 	pq_sendfloat8(&buffer, prior->loglik);
-	for (Size k = 0; k < prior_numbers(prior->dims); k++)
+	pq_sendfloat8(&buffer, prior->parameters);
+	pq_sendfloat8(&buffer, prior->noise_shape);
+	pq_sendfloat8(&buffer, prior->spread_degrees);
+	pq_sendfloat8(&buffer, prior->dispersion);
+	for (Size k = 0; k < prior_numbers(prior->dims, prior->descriptors); k++)
 		pq_sendfloat8(&buffer, prior->numbers[k]);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
@@ -301,24 +454,36 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 	int			version = pq_getmsgint(buffer, 2);
 	int			flags = pq_getmsgint(buffer, 2);
 	int32		dims = (int32) pq_getmsgint(buffer, 4);
+	int32		rank = (int32) pq_getmsgint(buffer, 4);
+	int32		iterations = (int32) pq_getmsgint(buffer, 4);
+	int			family = version > 1 ? pq_getmsgint(buffer, 2) : WMLC_GAUSSIAN;
+	int			descriptors = version > 1 ? pq_getmsgint(buffer, 2) : 1;
 	WmlPrior   *prior;
 	const char *problem;
 
-	if (version != WML_PRIOR_VERSION || dims < 1 || dims > WMLC_MAX_DIMS)
+	if (version < 1 || version > WML_PRIOR_VERSION || !valid_dims(dims, descriptors))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("unsupported version or size of type %s", "wml_prior")));
-	prior = wml_prior_create(dims);
+	prior = wml_prior_create(dims, descriptors);
 	prior->flags = (uint16) flags;
-	prior->rank = (int32) pq_getmsgint(buffer, 4);
-	prior->iterations = (int32) pq_getmsgint(buffer, 4);
+	prior->rank = rank;
+	prior->iterations = iterations;
+	prior->family = (uint16) family;
 	prior->noise = pq_getmsgfloat8(buffer);
 	prior->tasks = pq_getmsgfloat8(buffer);
 	prior->effective_tasks = pq_getmsgfloat8(buffer);
 	prior->rows = pq_getmsgfloat8(buffer);
 	prior->noise_degrees = pq_getmsgfloat8(buffer);
 	prior->loglik = pq_getmsgfloat8(buffer);
-	for (Size k = 0; k < prior_numbers(dims); k++)
+	if (version > 1)
+	{
+		prior->parameters = pq_getmsgfloat8(buffer);
+		prior->noise_shape = pq_getmsgfloat8(buffer);
+		prior->spread_degrees = pq_getmsgfloat8(buffer);
+		prior->dispersion = pq_getmsgfloat8(buffer);
+	}
+	for (Size k = 0; k < prior_numbers(dims, descriptors); k++)
 		prior->numbers[k] = pq_getmsgfloat8(buffer);
 	pq_getmsgend(buffer);
 	problem = prior_invalid(prior);

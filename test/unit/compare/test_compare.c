@@ -225,7 +225,7 @@ test_definitions(void)
 
 /* The posterior mean, in long double, under the prior of all sources but some. */
 static void
-posterior_naively(const Family *family, const bool *absent, double shrink, const Moments *known,
+posterior_naively(const Family *family, const bool *absent, double evenness, const Moments *known,
 				  Real *w)
 {
 	size_t		entries = wmlc_gram_entries(D);
@@ -237,7 +237,7 @@ posterior_naively(const Family *family, const bool *absent, double shrink, const
 	WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_covariance = covariance};
 	WmlcPriorTasks tasks = {.dims = D, .moments = moments, .rows = rows};
 	WmlcPriorOptions options = {
-		.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL, .shrink = shrink
+		.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL, .evenness = evenness
 	};
 	Real		s[P][P] = {{0}};
 	Real		a[P][P];
@@ -289,9 +289,9 @@ static void
 test_priors(void)
 {
 	static const WmlcLearnerKind models[] = {WMLC_LEARN_PRIOR};
-	static const double shrinks[] = {0.0, 2.0};
+	static const double evennesses[] = {0.0, 2.0};
 	WmlcGridOptions options = {
-		.models = models, .model_count = 1, .shrinks = shrinks, .shrink_count = 2,
+		.models = models, .model_count = 1, .evennesses = evennesses, .evenness_count = 2,
 		.d = D, .curvature = 1.0
 	};
 	WmlcGrid	grid = grid_new(&options);
@@ -313,7 +313,7 @@ test_priors(void)
 			const double *w = outcome.w + (t * 4 + i) * D;
 			Real		expected[D];
 
-			posterior_naively(&family, absent, shrinks[i - 2], &problem.known, expected);
+			posterior_naively(&family, absent, evennesses[i - 2], &problem.known, expected);
 			for (int k = 0; k < D; k++)
 				CHECK_NEAR(w[k], (double) expected[k], 1e-6);
 		}

@@ -27,7 +27,7 @@ is_same(const WmlcGrid *grid, const WmlcMethod *a, const WmlcMethod *b)
 	const WmlcWeighting *wa = &grid->weightings[a->weighting];
 	const WmlcWeighting *wb = &grid->weightings[b->weighting];
 
-	return la->kind == lb->kind && la->eta == lb->eta && la->shrink == lb->shrink &&
+	return la->kind == lb->kind && la->eta == lb->eta && la->evenness == lb->evenness &&
 		la->whiten == lb->whiten && wa->kind == wb->kind && wa->shrink == wb->shrink &&
 		wa->whiten == wb->whiten && a->ridge == b->ridge && a->source_rows == b->source_rows &&
 		a->adapt_steps == b->adapt_steps;
@@ -100,7 +100,7 @@ test_default(void)
 		if (learner->kind == WMLC_LEARN_MAML)
 			CHECK_NEAR(learner->eta, learner->whiten ? 0.1 : 0.1 / 4.0, 1e-15);
 		if (learner->kind == WMLC_LEARN_PRIOR)
-			CHECK(learner->shrink == 5.0, "a prior shrunk by %g", learner->shrink);
+			CHECK(learner->evenness == 5.0, "a prior of evenness %g", learner->evenness);
 	}
 	grid_free(&grid);
 
@@ -125,6 +125,7 @@ test_repetitions(void)
 	WmlcGridOptions options = {
 		.models = models, .model_count = 7, .etas = numbers, .eta_count = 3,
 		.ridges = numbers, .ridge_count = 3, .shrinks = numbers, .shrink_count = 3,
+		.evennesses = numbers, .evenness_count = 3,
 		.adapt_steps = steps, .adapt_steps_count = 3, .source_rows = rows, .source_rows_count = 3,
 		.d = 200, .curvature = 1.0
 	};
@@ -132,7 +133,7 @@ test_repetitions(void)
 
 	check_baselines(&grid);
 	check_order(&grid);
-	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) == 2, "priors of two shrinks, as they were asked for");
+	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) == 2, "priors of two evennesses, as they were asked for");
 	grid_free(&grid);
 }
 
@@ -148,7 +149,8 @@ test_single(void)
 	const bool	whiten[] = {true};
 	WmlcGridOptions options = {
 		.models = joint, .model_count = 1, .weights = mixture, .weights_count = 1,
-		.shrinks = shrinks, .shrink_count = 1, .whitens = whiten, .whiten_count = 1,
+		.shrinks = shrinks, .shrink_count = 1,
+		.evennesses = shrinks, .evenness_count = 1, .whitens = whiten, .whiten_count = 1,
 		.source_rows = rows, .source_rows_count = 1, .d = 5, .curvature = 1.0
 	};
 	WmlcGrid	grid = grid_new(&options);
@@ -165,7 +167,7 @@ test_single(void)
 	grid = grid_new(&options);
 	CHECK(grid.method_count == 3, "baselines and one prior, not %d", grid.method_count);
 	CHECK(grid.learners[grid.methods[2].learner].kind == WMLC_LEARN_PRIOR &&
-		  grid.learners[grid.methods[2].learner].shrink == 0.5 &&
+		  grid.learners[grid.methods[2].learner].evenness == 0.5 &&
 		  !grid.learners[grid.methods[2].learner].whiten &&
 		  grid.weightings[grid.methods[2].weighting].kind == WMLC_WEIGH_UNIFORM,
 		  "the prior is not the one asked for");

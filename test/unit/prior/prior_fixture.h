@@ -178,12 +178,12 @@ fit_tasks(const WmlcPriorTasks *tasks, WmlcPriorOptions options, WmlcPrior *prio
 
 /* Fit or fail the test; the caller frees. */
 static inline WmlcPrior
-fitted(const TaskSet *set, WmlcPriorMethod method, WmlcPriorCovariance covariance, double shrink)
+fitted(const TaskSet *set, WmlcPriorMethod method, WmlcPriorCovariance covariance, double evenness)
 {
 	WmlcPriorTasks tasks = as_tasks(set);
 	WmlcPrior	prior = new_prior(set->dims);
 	WmlcStatus	status = fit_tasks(&tasks, (WmlcPriorOptions) {.method = method,
-								   .covariance = covariance, .shrink = shrink}, &prior);
+								   .covariance = covariance, .evenness = evenness}, &prior);
 
 	CHECK(status == WMLC_OK, "status %d", status);
 	return prior;

@@ -147,7 +147,7 @@ test_monotone(void)
 		WmlcPrior	prior = new_prior(4);
 		Path		path = {0};
 		WmlcPriorOptions options = {.method = round % 2, .covariance = round / 2 % 2,
-			.shrink = round / 4 % 2 * 2.0, .trace = follow, .trace_arg = &path};
+			.evenness = round / 4 % 2 * 2.0, .trace = follow, .trace_arg = &path};
 
 		for (int i = 0; i < 16; i++)
 			factor[i] = check_normal(&state) * pow(10.0, 2.0 * check_random(&state) - 1.0);
@@ -155,7 +155,7 @@ test_monotone(void)
 		tasks = as_tasks(&set);
 		CHECK(fit_tasks(&tasks, options, &prior) == WMLC_OK, "round %d", round);
 		CHECK(!path.decreased && path.steps == prior.iterations, "round %d", round);
-		if (options.shrink == 0.0)
+		if (options.evenness == 0.0)
 			CHECK_NEAR(path.last, prior.loglik, 1e-12);
 		free_prior(&prior);
 		free_tasks(&set);
@@ -285,11 +285,11 @@ test_invariance(void)
 	for (int round = 0; round < 8; round++)
 	{
 		WmlcPriorMethod method = round % 2;
-		double		shrink = round / 2 % 2;
+		double		evenness = round / 2 % 2;
 		const double *spread = round < 4 ? factor : singular;
 		TaskSet		set = draw_tasks(3, 20, 3, 12, mean, spread, 0.5, &state);
-		WmlcPrior	full = fitted(&set, method, WMLC_PRIOR_FULL, shrink);
-		WmlcPrior	diagonal = fitted(&set, method, WMLC_PRIOR_DIAGONAL, shrink);
+		WmlcPrior	full = fitted(&set, method, WMLC_PRIOR_FULL, evenness);
+		WmlcPrior	diagonal = fitted(&set, method, WMLC_PRIOR_DIAGONAL, evenness);
 		const struct
 		{
 			const double *c;
@@ -316,12 +316,12 @@ test_invariance(void)
 				memcpy(other.data[j], set.data[j], set.rows[j] * 4 * sizeof(double));
 			}
 			transform_rows(&other, cases[k].c, cases[k].a, cases[k].b);
-			prior = fitted(&other, method, WMLC_PRIOR_FULL, shrink);
+			prior = fitted(&other, method, WMLC_PRIOR_FULL, evenness);
 			check_same(&full, &prior, cases[k].c, cases[k].a, cases[k].b, cases[k].tolerance);
 			free_prior(&prior);
 			if (cases[k].keeps_axes)
 			{
-				prior = fitted(&other, method, WMLC_PRIOR_DIAGONAL, shrink);
+				prior = fitted(&other, method, WMLC_PRIOR_DIAGONAL, evenness);
 				check_same(&diagonal, &prior, cases[k].c, cases[k].a, cases[k].b, cases[k].tolerance);
 				free_prior(&prior);
 			}
@@ -440,7 +440,7 @@ test_weights(void)
 
 /* A penalty draws towards equal spread: its limit is a multiple of the inverse moment. */
 static void
-test_shrink(void)
+test_evenness(void)
 {
 	const double mean[3] = {0};
 	const double factor[9] = {1.0, 0, 0, 0.9, 0.1, 0, 0.5, 0, 0.7};
@@ -449,15 +449,15 @@ test_shrink(void)
 	WmlcPrior	exact = fitted(&set, WMLC_PRIOR_ML, WMLC_PRIOR_FULL, 0.0);
 	double		last = exact.loglik;
 
-	for (double shrink = 0.5; shrink < 1e7; shrink *= 10.0)
+	for (double evenness = 0.5; evenness < 1e7; evenness *= 10.0)
 	{
-		WmlcPrior	prior = fitted(&set, WMLC_PRIOR_ML, WMLC_PRIOR_FULL, shrink);
+		WmlcPrior	prior = fitted(&set, WMLC_PRIOR_ML, WMLC_PRIOR_FULL, evenness);
 
-		CHECK(prior.converged && prior.rank == 3, "shrink %g", shrink);
-		CHECK(prior.loglik <= last + 1e-7, "shrink %g", shrink);
+		CHECK(prior.converged && prior.rank == 3, "evenness %g", evenness);
+		CHECK(prior.loglik <= last + 1e-7, "evenness %g", evenness);
 		CHECK_NEAR(prior.loglik, dense_loglik_of(&set, &prior, false), 1e-10);
 		last = prior.loglik;
-		if (shrink > 1e6)
+		if (evenness > 1e6)
 		{
 			/* S G, G the pooled moment, is a multiple of the identity. */
 			double		g[9] = {0},
@@ -547,7 +547,7 @@ main(void)
 	test_invariance();
 	test_order_of_tasks();
 	test_weights();
-	test_shrink();
+	test_evenness();
 	test_plain_sums();
 	test_refusals();
 	return check_summary();

@@ -34,7 +34,7 @@ objective(WmlcPriorFit *fit, WmlcPriorPoint *point)
 	for (int i = 0; i < r && fit->slope.reml; i++)
 		log_det += 2.0 * log(p[i * r + i]);
 	free(p);
-	return log_det + wmlc_model_penalty(&fit->model, &fit->reduced, point, fit->options->shrink);
+	return log_det + wmlc_model_penalty(&fit->model, &fit->reduced, point, fit->options->evenness);
 }
 
 /* Rotate lambda so that Lambda'P Lambda is diagonal and ascending, as the model expects. */
@@ -138,7 +138,7 @@ test_derivatives(void)
 		TaskSet		set = draw_tasks(3, 6 + round, 1, 8, mean, factor, 0.7, &state);
 		WmlcPriorTasks tasks = as_tasks(&set);
 		WmlcPriorOptions options = {.method = round % 2, .covariance = round / 2 % 2,
-			.shrink = round / 4 % 2 * 1.5};
+			.evenness = round / 4 % 2 * 1.5};
 		WmlcPriorFit fit;
 		WmlcPriorWeights weights;
 		WmlcArena	size = {NULL, 0},
@@ -172,9 +172,9 @@ test_derivatives(void)
 		fit.model.dead = 0;
 		CHECK(wmlc_sweep_slope(&fit.sweep, &fit.current, fit.current.lambda, 3, &fit.slope) == WMLC_OK,
 			  "slope");
-		wmlc_model_slope(&fit.model, &fit.slope, &fit.current, &fit.reduced, options.shrink);
+		wmlc_model_slope(&fit.model, &fit.slope, &fit.current, &fit.reduced, options.evenness);
 		wmlc_model_build(&fit.model, &fit.slope, &fit.current, &fit.reduced, fit.degrees,
-						 options.shrink);
+						 options.evenness);
 		check_derivatives(&fit, &state);
 
 		free(arena.base);
