@@ -204,7 +204,7 @@ int
 main(int argc, char **argv)
 {
 	WmlcMlpOptions options = {
-		.iterations = INT64_MAX, .batch = BATCH, .inner_rate = 0.01, .inner_steps = 1,
+		.objective = WMLC_MAML, .iterations = INT64_MAX, .batch = BATCH, .inner_rate = 0.01, .inner_steps = 1,
 		.outer_rate = 0.001
 	};
 	double		rate;
@@ -214,17 +214,17 @@ main(int argc, char **argv)
 	make_tasks();
 
 	printf("meta-iterations per second of processor time\n");
-	options.weighting = WMLC_MLP_UNIFORM;
+	options.weighting = WMLC_UNIFORM;
 	rate = median_rate(&options);
 	printf("%-28s %9.0f   (%.1f Gflop/s)\n", "uniform, second order", rate,
 		   1e-9 * rate * operations_per_iteration());
-	options.weighting = WMLC_MLP_MIXTURE;
+	options.weighting = WMLC_MIXTURE;
 	printf("%-28s %9.0f\n", "mixture, second order", median_rate(&options));
-	options.weighting = WMLC_MLP_CLOSEST;
+	options.weighting = WMLC_CLOSEST;
 	printf("%-28s %9.0f\n", "closest, second order", median_rate(&options));
 	options.weighting = WMLC_MLP_BOUND;
 	printf("%-28s %9.0f\n", "bound, second order", median_rate(&options));
-	options.weighting = WMLC_MLP_MIXTURE;
+	options.weighting = WMLC_MIXTURE;
 	options.shrink = 3.0;
 	options.whiten = true;
 	printf("%-28s %9.0f\n", "mixture, shrink and whiten", median_rate(&options));

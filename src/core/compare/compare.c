@@ -13,6 +13,10 @@
 #include "core/model/objective.h"
 #include "core/simplex/simplex.h"
 
+static const char *const learner_words[] = {"prior"};
+
+const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, learner_words);
+
 /* Bases of the rows: as they are, and whitened. */
 #define BASES 2
 
@@ -45,25 +49,6 @@ larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Of everything but a prior. */
-static WmlcObjectiveKind
-objective_kind(WmlcLearnerKind kind)
-{
-	switch (kind)
-	{
-		case WMLC_LEARN_MAML:
-			return WMLC_MAML;
-		case WMLC_LEARN_FOMAML:
-			return WMLC_FOMAML;
-		case WMLC_LEARN_REPTILE:
-			return WMLC_REPTILE;
-		case WMLC_LEARN_ERM:
-		case WMLC_LEARN_PRIOR:
-			break;
-	}
-	return WMLC_ERM;
-}
-
 /* The largest need of all the functions that run one after the other. */
 static size_t
 shared_workspace(const WmlcComparison *c)
@@ -80,7 +65,7 @@ shared_workspace(const WmlcComparison *c)
 		if (c->learners[i].kind == WMLC_LEARN_PRIOR)
 			bytes = larger(bytes, wmlc_compare_prior_workspace(c));
 		else
-			bytes = larger(bytes, wmlc_objective_workspace(objective_kind(c->learners[i].kind), c->d));
+			bytes = larger(bytes, wmlc_objective_workspace(c->learners[i].kind, c->d));
 	}
 	return bytes;
 }
@@ -94,8 +79,10 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 	size_t		objective = 0;
 
 	for (int i = 0; i < c->learner_count; i++)
-		objective = larger(objective,
-						   wmlc_objective_doubles(objective_kind(c->learners[i].kind), c->d));
+	{
+		if (c->learners[i].kind != WMLC_LEARN_PRIOR)
+			objective = larger(objective, wmlc_objective_doubles(c->learners[i].kind, c->d));
+	}
 	state->pooled = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
 	state->basis = wmlc_arena_take(&arena, p * p, sizeof(WmlcDd));
 	state->back = wmlc_arena_doubles(&arena, p * p);
@@ -329,8 +316,8 @@ weigh(State *state, size_t number)
 	{
 		const WmlcWeighting *weighting = &c->weightings[i];
 		int			basis = weighting->whiten;
-		bool		by_size = weighting->kind == WMLC_WEIGH_UNIFORM ||
-			weighting->kind == WMLC_WEIGH_POOLED;
+		bool		by_size = weighting->kind == WMLC_UNIFORM ||
+			weighting->kind == WMLC_POOLED;
 		double	   *alpha = alpha_of(state, number, i);
 
 		if (!by_size && points[basis].count == 0)
@@ -338,8 +325,8 @@ weigh(State *state, size_t number)
 		if (status != WMLC_OK)
 			break;
 		if (by_size)
-			weigh_by_size(state, trial, weighting->kind == WMLC_WEIGH_UNIFORM, alpha);
-		else if (weighting->kind == WMLC_WEIGH_CLOSEST)
+			weigh_by_size(state, trial, weighting->kind == WMLC_UNIFORM, alpha);
+		else if (weighting->kind == WMLC_CLOSEST)
 			weigh_closest(&points[basis], alpha);
 		else
 			status = weigh_mixture(state, &points[basis], weighting->shrink, variance[basis],
@@ -537,9 +524,9 @@ learn_objective(State *state, int first, int last)
 	WmlcStatus	status = WMLC_OK;
 
 	lesson.objective = (WmlcObjective) {
-		.kind = objective_kind(lesson.learner->kind),
+		.kind = lesson.learner->kind,
 		.scale = WMLC_SCALE_MEAN,
-		.eta = lesson.learner->kind == WMLC_LEARN_ERM ? 0.0 : lesson.learner->eta,
+		.eta = lesson.learner->kind == WMLC_ERM ? 0.0 : lesson.learner->eta,
 		.steps = 1
 	};
 	lesson.d = lesson.learner->whiten ? state->feature_whitener.rank : c->d;

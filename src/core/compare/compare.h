@@ -17,30 +17,23 @@
 
 #include "core/gram/gram.h"
 #include "core/base/status.h"
-
-typedef enum WmlcWeightingKind
-{
-	WMLC_WEIGH_MIXTURE,
-	WMLC_WEIGH_CLOSEST,
-	WMLC_WEIGH_UNIFORM,
-	WMLC_WEIGH_POOLED
-} WmlcWeightingKind;
+#include "core/model/objective.h"
+#include "core/weights/rules.h"
 
 typedef struct WmlcWeighting
 {
-	WmlcWeightingKind kind;
+	WmlcRule	kind;
 	double		shrink;			/* of a mixture */
 	bool		whiten;			/* of a mixture, or the closest source */
 } WmlcWeighting;
 
-typedef enum WmlcLearnerKind
+/* What a learner is: an objective (WmlcObjectiveKind), or one of these. */
+enum
 {
-	WMLC_LEARN_ERM,
-	WMLC_LEARN_MAML,
-	WMLC_LEARN_FOMAML,
-	WMLC_LEARN_REPTILE,
-	WMLC_LEARN_PRIOR			/* a prior; then the target's posterior mean */
-} WmlcLearnerKind;
+	WMLC_LEARN_PRIOR = WMLC_OBJECTIVES	/* a prior; then the target's posterior mean */
+};
+
+extern const WmlcWords wmlc_learner_words;
 
 /*
  * What is fitted to the weighted sources.  With `whiten`, all of it (inner
@@ -50,7 +43,7 @@ typedef enum WmlcLearnerKind
  */
 typedef struct WmlcLearner
 {
-	WmlcLearnerKind kind;
+	int			kind;
 	double		eta;			/* of the inner step and of adaptation */
 	double		evenness;		/* of a prior */
 	bool		whiten;

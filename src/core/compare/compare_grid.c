@@ -11,11 +11,11 @@
  * families of tasks: more weightings, step sizes or rows in between change the
  * error of the method chosen by less than 1 %.
  */
-static const WmlcLearnerKind default_models[] = {
-	WMLC_LEARN_ERM, WMLC_LEARN_MAML, WMLC_LEARN_PRIOR	/* which may be left out: the last */
+static const int default_models[] = {
+	WMLC_ERM, WMLC_MAML, WMLC_LEARN_PRIOR	/* which may be left out: the last */
 };
-static const WmlcWeightingKind default_weights[] = {
-	WMLC_WEIGH_UNIFORM, WMLC_WEIGH_POOLED, WMLC_WEIGH_CLOSEST, WMLC_WEIGH_MIXTURE
+static const WmlcRule default_weights[] = {
+	WMLC_UNIFORM, WMLC_POOLED, WMLC_CLOSEST, WMLC_MIXTURE
 };
 static const double default_ridges[] = {0.0};
 static const double default_shrinks[] = {0.0, 3.0};
@@ -63,11 +63,11 @@ complete(const WmlcGridOptions *given)
 
 /* Joint training adapts by letting the target take part, unless told to descend. */
 static void
-steps_of(const WmlcGridOptions *options, WmlcLearnerKind kind, const int **steps, int *count)
+steps_of(const WmlcGridOptions *options, int kind, const int **steps, int *count)
 {
 	*steps = options->adapt_steps;
 	*count = options->adapt_steps_count;
-	if (kind == WMLC_LEARN_ERM)
+	if (kind == WMLC_ERM)
 		USE_DEFAULT(*steps, *count, no_steps);
 	else
 		USE_DEFAULT(*steps, *count, default_adapt_steps);
@@ -151,9 +151,9 @@ add_method(WmlcGrid *grid, WmlcMethod method)
 }
 
 static bool
-counts_by_size(WmlcWeightingKind kind)
+counts_by_size(WmlcRule kind)
 {
-	return kind == WMLC_WEIGH_UNIFORM || kind == WMLC_WEIGH_POOLED;
+	return kind == WMLC_UNIFORM || kind == WMLC_POOLED;
 }
 
 /*
@@ -163,17 +163,17 @@ counts_by_size(WmlcWeightingKind kind)
 static void
 add_simplified(WmlcGrid *grid, WmlcLearner learner, WmlcWeighting weighting, WmlcMethod method)
 {
-	bool		basis_matters = learner.kind != WMLC_LEARN_ERM || method.ridge > 0.0 ||
+	bool		basis_matters = learner.kind != WMLC_ERM || method.ridge > 0.0 ||
 		method.adapt_steps > 0;
 
 	if (method.source_rows == 0.0)
-		weighting.kind = WMLC_WEIGH_UNIFORM;
+		weighting.kind = WMLC_UNIFORM;
 	if (counts_by_size(weighting.kind))
 	{
 		weighting.whiten = false;
 		learner.whiten = learner.whiten && basis_matters;
 	}
-	if (weighting.kind != WMLC_WEIGH_MIXTURE)
+	if (weighting.kind != WMLC_MIXTURE)
 		weighting.shrink = 0.0;
 	method.learner = add_learner(grid, learner);
 	method.weighting = add_weighting(grid, weighting);
@@ -185,7 +185,7 @@ static void
 add_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner learner,
 			 WmlcWeighting weighting)
 {
-	bool		joint = learner.kind == WMLC_LEARN_ERM;
+	bool		joint = learner.kind == WMLC_ERM;
 	const int  *steps;
 	int			step_count;
 
@@ -233,7 +233,7 @@ add_learner_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner
 static void
 add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
 {
-	WmlcWeighting uniform = {.kind = WMLC_WEIGH_UNIFORM};
+	WmlcWeighting uniform = {.kind = WMLC_UNIFORM};
 	const double *evennesses = options->evennesses;
 	int			evenness_count = options->evenness_count;
 	double		default_evenness = options->d;
@@ -257,7 +257,7 @@ add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
 
 /* All methods of one other model in one basis. */
 static void
-add_model(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearnerKind kind, bool whiten)
+add_model(WmlcGrid *grid, const WmlcGridOptions *options, int kind, bool whiten)
 {
 	WmlcLearner learner = {.kind = kind, .whiten = whiten};
 	double		default_eta = whiten ? DEFAULT_ETA : DEFAULT_ETA / options->curvature;
@@ -272,7 +272,7 @@ add_model(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearnerKind kind, 
 		eta_count = 1;
 	}
 	steps_of(options, kind, &steps, &step_count);
-	if (kind == WMLC_LEARN_ERM)
+	if (kind == WMLC_ERM)
 	{
 		add_learner_variants(grid, options, learner);
 		if (!any_positive(steps, step_count))
@@ -289,8 +289,8 @@ void
 wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 {
 	WmlcGridOptions options = complete(given);
-	WmlcLearner joint = {.kind = WMLC_LEARN_ERM};
-	WmlcWeighting uniform = {.kind = WMLC_WEIGH_UNIFORM};
+	WmlcLearner joint = {.kind = WMLC_ERM};
+	WmlcWeighting uniform = {.kind = WMLC_UNIFORM};
 
 	grid->learner_count = grid->weighting_count = grid->method_count = 0;
 	add_simplified(grid, joint, uniform, (WmlcMethod) {.source_rows = INFINITY});

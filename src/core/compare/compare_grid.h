@@ -10,9 +10,9 @@
 /* Lists of options; what is NULL takes the default. */
 typedef struct WmlcGridOptions
 {
-	const WmlcLearnerKind *models;
+	const int *models;
 	int			model_count;
-	const WmlcWeightingKind *weights;
+	const WmlcRule *weights;
 	int			weights_count;
 	const double *etas;
 	int			eta_count;

@@ -41,6 +41,8 @@
 #include <stdint.h>
 
 #include "core/base/status.h"
+#include "core/model/objective.h"
+#include "core/weights/rules.h"
 
 #define WMLC_MLP_MAX_DEPTH 8
 #define WMLC_MLP_MAX_WIDTH 1024
@@ -76,37 +78,24 @@ typedef struct WmlcMlpTasks
 	int64_t		count;
 } WmlcMlpTasks;
 
-typedef enum WmlcMlpObjective
-{
-	WMLC_MLP_MAML,
-	WMLC_MLP_FOMAML,
-	WMLC_MLP_REPTILE,
-	WMLC_MLP_ERM
-} WmlcMlpObjective;
-
 /*
- * How the tasks of a batch are weighed:
- *
- *	  mixture	the mixture nearest to the target
- *	  closest	the one nearest task
- *	  uniform	all alike
- *	  bound		direct optimisation of the bound on the target's risk,
- *				sum_j alpha_j L_j + 1/2 (|w|^2 + c^2 + 1) gamma(alpha), in turns:
- *				alpha minimises it exactly for the current network (L_j before
- *				adaptation), then the network takes its step with alpha held
+ * How the tasks of a batch are weighed: by a rule (WmlcRule), or by direct
+ * optimisation of the bound on the target's risk,
+ * sum_j alpha_j L_j + 1/2 (|w|^2 + c^2 + 1) gamma(alpha), in turns: alpha minimises
+ * it exactly for the current network (L_j before adaptation), then the network
+ * takes its step with alpha held.
  */
-typedef enum WmlcMlpWeighting
+enum
 {
-	WMLC_MLP_MIXTURE,
-	WMLC_MLP_CLOSEST,
-	WMLC_MLP_UNIFORM,
-	WMLC_MLP_BOUND
-} WmlcMlpWeighting;
+	WMLC_MLP_BOUND = WMLC_RULES
+};
+
+extern const WmlcWords wmlc_mlp_weighting_words;
 
 typedef struct WmlcMlpOptions
 {
-	WmlcMlpObjective objective;
-	WmlcMlpWeighting weighting;
+	WmlcObjectiveKind objective;
+	int			weighting;
 	int64_t		iterations;
 	int64_t		batch;			/* tasks per iteration; all if there are fewer */
 	double		inner_rate;

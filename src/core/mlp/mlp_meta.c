@@ -19,7 +19,7 @@ wmlc_mlp_meta(WmlcMlpMeta *meta, const WmlcMlp *net, const WmlcMlpOptions *optio
 			  int64_t max_rows, WmlcPoll poll, WmlcMlpArena *arena)
 {
 	WmlcMlpEngine *engine = &meta->engine;
-	int			steps = options->objective == WMLC_MLP_ERM ? 0 : options->inner_steps;
+	int			steps = options->objective == WMLC_ERM ? 0 : options->inner_steps;
 
 	wmlc_mlp_engine(engine, net, max_rows, poll, arena);
 	meta->options = options;
@@ -121,7 +121,7 @@ maml_gradient(WmlcMlpMeta *meta, const WmlcMlpRows *task, uint64_t key,
 	memset(meta->task_gradient, 0, engine->parameters * sizeof(double));
 	status = wmlc_mlp_gradient(engine, &adapted, &query, &engine->second,
 							   weight / (double) *rows, meta->task_gradient, squares);
-	if (options->objective == WMLC_MLP_MAML)
+	if (options->objective == WMLC_MAML)
 		for (int i = options->inner_steps - 1; i >= 0 && status == WMLC_OK; i--)
 			status = back_through_step(meta, i, &support);
 	if (status == WMLC_OK)
@@ -153,11 +153,11 @@ wmlc_mlp_task_gradient(WmlcMlpMeta *meta, const WmlcMlpRows *task, uint64_t key,
 
 	switch (meta->options->objective)
 	{
-		case WMLC_MLP_ERM:
+		case WMLC_ERM:
 			status = wmlc_mlp_gradient(&meta->engine, &meta->theta, &reader, &meta->engine.first,
 									   weight / (double) rows, total, &squares);
 			break;
-		case WMLC_MLP_REPTILE:
+		case WMLC_REPTILE:
 			status = reptile_direction(meta, task, weight, total, &squares);
 			break;
 		default:

@@ -144,7 +144,7 @@ weigh_batch(Training *training, bool distance_wanted, double *distance)
 {
 	WmlcStatus	status;
 
-	if (training->options->weighting == WMLC_MLP_UNIFORM && !distance_wanted)
+	if (training->options->weighting == WMLC_UNIFORM && !distance_wanted)
 	{
 		for (size_t j = 0; j < training->batch; j++)
 			training->alpha[j] = 1.0 / (double) training->batch;

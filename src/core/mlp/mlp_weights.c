@@ -17,6 +17,10 @@
 #include "core/simplex/simplex.h"
 #include "core/weights/kernel_points.h"
 
+static const char *const weighting_words[] = {"bound"};
+
+const WmlcWords wmlc_mlp_weighting_words = WMLC_MORE_WORDS(&wmlc_rule_words, weighting_words);
+
 /*
  * A pivot this small relative to its diagonal is rounding: the coordinate
  * depends on those before it and carries no distance of its own.
@@ -82,7 +86,7 @@ wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
 		embedding->omega = wmlc_mlp_take_doubles(arena, stride);
 		embedding->omega_square = wmlc_mlp_take_doubles(arena, embedding->dims);
 	}
-	if (options->weighting == WMLC_MLP_BOUND || options->weighting == WMLC_MLP_MIXTURE)
+	if (options->weighting == WMLC_MLP_BOUND || options->weighting == WMLC_MIXTURE)
 		take_solver(embedding, batch, options->shrink, arena);
 }
 
@@ -420,6 +424,17 @@ closest(const WmlcMlpEmbedding *embedding, size_t count)
 	return best;
 }
 
+static void
+weigh_by_rows(const WmlcMlpRows *tasks, size_t count, double *alpha)
+{
+	double		total = 0.0;
+
+	for (size_t j = 0; j < count; j++)
+		total += (double) tasks[j].count;
+	for (size_t j = 0; j < count; j++)
+		alpha[j] = (double) tasks[j].count / total;
+}
+
 WmlcStatus
 wmlc_mlp_weigh(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count,
 			   const WmlcMlpRows *target, double *alpha)
@@ -430,15 +445,18 @@ wmlc_mlp_weigh(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t cou
 		return status;
 	switch (embedding->meta->options->weighting)
 	{
-		case WMLC_MLP_UNIFORM:
+		case WMLC_UNIFORM:
 			for (size_t j = 0; j < count; j++)
 				alpha[j] = 1.0 / (double) count;
 			break;
-		case WMLC_MLP_CLOSEST:
+		case WMLC_POOLED:
+			weigh_by_rows(tasks, count, alpha);
+			break;
+		case WMLC_CLOSEST:
 			memset(alpha, 0, count * sizeof(double));
 			alpha[closest(embedding, count)] = 1.0;
 			break;
-		case WMLC_MLP_MIXTURE:
+		case WMLC_MIXTURE:
 			status = wmlc_mlp_solve_points(embedding, count, alpha);
 			break;
 		case WMLC_MLP_BOUND:

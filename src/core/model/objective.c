@@ -57,6 +57,22 @@
 #define SHRINKING_REACH 0.5
 #define SHRINKING_EXPONENT 10.0
 
+static const char *const objective_words[] = {
+	[WMLC_ERM] = "erm",
+	[WMLC_MAML] = "maml",
+	[WMLC_FOMAML] = "fomaml",
+	[WMLC_REPTILE] = "reptile"
+};
+
+const WmlcWords wmlc_objective_words = WMLC_WORDS(objective_words);
+
+static const char *const scale_words[] = {
+	[WMLC_SCALE_MEAN] = "mean",
+	[WMLC_SCALE_SUM] = "sum"
+};
+
+const WmlcWords wmlc_scale_words = WMLC_WORDS(scale_words);
+
 typedef struct Addition
 {
 	const WmlcObjective *objective;

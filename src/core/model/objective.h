@@ -25,6 +25,7 @@
 #include "core/linalg/equations.h"
 #include "core/gram/gram.h"
 #include "core/base/status.h"
+#include "core/base/words.h"
 
 typedef enum WmlcObjectiveKind
 {
@@ -34,11 +35,17 @@ typedef enum WmlcObjectiveKind
 	WMLC_REPTILE
 } WmlcObjectiveKind;
 
+#define WMLC_OBJECTIVES (WMLC_REPTILE + 1)
+
+extern const WmlcWords wmlc_objective_words;
+
 typedef enum WmlcScale
 {
 	WMLC_SCALE_MEAN,
 	WMLC_SCALE_SUM
 } WmlcScale;
+
+extern const WmlcWords wmlc_scale_words;
 
 typedef struct WmlcObjective
 {

@@ -20,6 +20,20 @@ typedef struct FitMemory
 	WmlcArena	scratch;
 } FitMemory;
 
+static const char *const method_words[] = {
+	[WMLC_PRIOR_ML] = "ml",
+	[WMLC_PRIOR_REML] = "reml"
+};
+
+const WmlcWords wmlc_prior_method_words = WMLC_WORDS(method_words);
+
+static const char *const covariance_words[] = {
+	[WMLC_PRIOR_FULL] = "full",
+	[WMLC_PRIOR_DIAGONAL] = "diagonal"
+};
+
+const WmlcWords wmlc_prior_covariance_words = WMLC_WORDS(covariance_words);
+
 static size_t
 fit_layout(FitMemory *memory, int dims, size_t count, const WmlcPriorOptions *options, void *work)
 {

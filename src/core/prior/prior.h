@@ -25,6 +25,7 @@
 #include <stddef.h>
 
 #include "core/base/status.h"
+#include "core/base/words.h"
 
 typedef enum WmlcPriorMethod
 {
@@ -32,11 +33,15 @@ typedef enum WmlcPriorMethod
 	WMLC_PRIOR_REML				/* restricted maximum likelihood */
 } WmlcPriorMethod;
 
+extern const WmlcWords wmlc_prior_method_words;
+
 typedef enum WmlcPriorCovariance
 {
 	WMLC_PRIOR_FULL,
 	WMLC_PRIOR_DIAGONAL			/* in the caller's features */
 } WmlcPriorCovariance;
+
+extern const WmlcWords wmlc_prior_covariance_words;
 
 /*
  * What the responses are.  A prior of another family than the normal one lives

@@ -19,6 +19,13 @@
 /* Sums of the same rows in another order differ by less than this share. */
 #define NOISE 0x1p-90
 
+static const char *const loss_words[] = {
+	[WMLC_SQUARE] = "square",
+	[WMLC_HINGE] = "hinge"
+};
+
+const WmlcWords wmlc_loss_words = WMLC_WORDS(loss_words);
+
 size_t
 wmlc_embedding_dims(WmlcLoss loss, int dims)
 {

@@ -14,12 +14,15 @@
 #include "core/dd/dd_vector.h"
 #include "core/gram/gram.h"
 #include "core/base/status.h"
+#include "core/base/words.h"
 
 typedef enum WmlcLoss
 {
 	WMLC_SQUARE,
 	WMLC_HINGE
 } WmlcLoss;
+
+extern const WmlcWords wmlc_loss_words;
 
 /* Numbers in the embedding of a gram with so many features. */
 extern size_t wmlc_embedding_dims(WmlcLoss loss, int dims);

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "lib/stringinfo.h"
+
 #include "pg/base/args.h"
 
 MemoryContext
@@ -35,6 +37,30 @@ wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("%s must not be NULL", name)));
+}
+
+static const char *
+list_words(const WmlcWords *words)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < wmlc_words_count(words); i++)
+		appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ", wmlc_word(words, i));
+	return list.data;
+}
+
+int
+wml_arg_word(text *word, const WmlcWords *words, const char *what)
+{
+	int			value = wmlc_word_value(words, VARDATA_ANY(word), VARSIZE_ANY_EXHDR(word));
+
+	if (value < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized %s: \"%.*s\"", what, (int) VARSIZE_ANY_EXHDR(word), VARDATA_ANY(word)),
+				 errhint("Available values: %s.", list_words(words))));
+	return value;
 }
 
 double

@@ -9,6 +9,7 @@
 
 #include "fmgr.h"
 
+#include "core/base/words.h"
 #include "pg/base/compat.h"
 
 /* The memory context of the aggregate that calls; an error outside of one. */
@@ -19,6 +20,9 @@ extern Datum wml_unchanged_state(FunctionCallInfo fcinfo);
 
 /* The argument must not be NULL. */
 extern void wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name);
+
+/* The value of an option's word in any case; an error lists the words. */
+extern int	wml_arg_word(text *word, const WmlcWords *words, const char *what);
 
 /* The value itself, when it is finite and not negative. */
 extern double wml_check_not_negative(double value, const char *name);

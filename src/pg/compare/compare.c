@@ -129,66 +129,25 @@ get_numbers(FunctionCallInfo fcinfo, int argument, const char *list_name, const 
 	return numbers;
 }
 
-static const char *const model_names[] = {
-	[WMLC_LEARN_ERM] = "erm",
-	[WMLC_LEARN_MAML] = "maml",
-	[WMLC_LEARN_FOMAML] = "fomaml",
-	[WMLC_LEARN_REPTILE] = "reptile",
-	[WMLC_LEARN_PRIOR] = "prior"
-};
-
-static WmlcLearnerKind
-model_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	for (int i = 0; i < (int) lengthof(model_names); i++)
-	{
-		if (strcmp(word, model_names[i]) == 0)
-			return (WmlcLearnerKind) i;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized model: \"%s\"", word),
-			 errhint("The models are \"erm\", \"maml\", \"fomaml\", \"reptile\" and \"prior\".")));
-}
-
-static const WmlcLearnerKind *
+static const int *
 get_models(FunctionCallInfo fcinfo, int *count)
 {
 	Datum	   *datums = get_list(fcinfo, ARG_MODELS, "models", count);
-	WmlcLearnerKind *models = (WmlcLearnerKind *) palloc(Max(*count, 1) * sizeof(WmlcLearnerKind));
+	int *models = (int *) palloc(Max(*count, 1) * sizeof(int));
 
 	for (int i = 0; i < *count; i++)
-		models[i] = model_from_text(DatumGetTextPP(datums[i]));
+		models[i] = wml_arg_word(DatumGetTextPP(datums[i]), &wmlc_learner_words, "model");
 	return datums == NULL ? NULL : models;
 }
 
-static WmlcWeightingKind
-weighting_kind(WmlWeights weights)
-{
-	switch (weights)
-	{
-		case WML_MIXTURE:
-			return WMLC_WEIGH_MIXTURE;
-		case WML_CLOSEST:
-			return WMLC_WEIGH_CLOSEST;
-		case WML_UNIFORM:
-			return WMLC_WEIGH_UNIFORM;
-		case WML_POOLED:
-			return WMLC_WEIGH_POOLED;
-	}
-	elog(ERROR, "unrecognized weights: %d", (int) weights);
-}
-
-static const WmlcWeightingKind *
+static const WmlcRule *
 get_weights(FunctionCallInfo fcinfo, int *count)
 {
 	Datum	   *datums = get_list(fcinfo, ARG_WEIGHTS, "weights", count);
-	WmlcWeightingKind *kinds = (WmlcWeightingKind *) palloc(Max(*count, 1) * sizeof(WmlcWeightingKind));
+	WmlcRule   *kinds = (WmlcRule *) palloc(Max(*count, 1) * sizeof(WmlcRule));
 
 	for (int i = 0; i < *count; i++)
-		kinds[i] = weighting_kind(wml_weights_from_text(DatumGetTextPP(datums[i])));
+		kinds[i] = wml_arg_word(DatumGetTextPP(datums[i]), &wmlc_rule_words, "weights");
 	return datums == NULL ? NULL : kinds;
 }
 
@@ -536,23 +495,6 @@ hold_contest(FunctionCallInfo fcinfo)
  * Results
  */
 
-static const char *
-weights_name(const WmlcWeighting *weighting)
-{
-	switch (weighting->kind)
-	{
-		case WMLC_WEIGH_MIXTURE:
-			return "mixture";
-		case WMLC_WEIGH_CLOSEST:
-			return "closest";
-		case WMLC_WEIGH_UNIFORM:
-			return "uniform";
-		case WMLC_WEIGH_POOLED:
-			return "pooled";
-	}
-	elog(ERROR, "unrecognized weights: %d", (int) weighting->kind);
-}
-
 static int
 compare_verdicts(const void *a, const void *b, void *arg)
 {
@@ -575,8 +517,8 @@ put_method(WmlRows *rows, const Contest *contest, int rank, int number)
 	bool		alone = method->source_rows == 0.0;
 	Datum		values[] = {
 		Int32GetDatum(rank),
-		CStringGetTextDatum(alone ? "target" : model_names[learner->kind]),
-		CStringGetTextDatum(weights_name(weighting)),
+		CStringGetTextDatum(alone ? "target" : wmlc_word(&wmlc_learner_words, learner->kind)),
+		CStringGetTextDatum(wmlc_word(&wmlc_rule_words, weighting->kind)),
 		Float8GetDatum(learner->eta),
 		Float8GetDatum(method->ridge),
 		Float8GetDatum(weighting->shrink),

@@ -46,44 +46,6 @@ static const char *const argument_names[] = {
 	"inner_steps", "outer_rate", "seed", "support", "shrink", "whiten", "standardize"
 };
 
-static WmlcMlpObjective
-objective_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "maml") == 0)
-		return WMLC_MLP_MAML;
-	if (strcmp(word, "fomaml") == 0)
-		return WMLC_MLP_FOMAML;
-	if (strcmp(word, "reptile") == 0)
-		return WMLC_MLP_REPTILE;
-	if (strcmp(word, "erm") == 0)
-		return WMLC_MLP_ERM;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized objective: \"%s\"", word),
-			 errhint("The objectives are \"maml\", \"fomaml\", \"reptile\" and \"erm\".")));
-}
-
-static WmlcMlpWeighting
-weighting_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "mixture") == 0)
-		return WMLC_MLP_MIXTURE;
-	if (strcmp(word, "closest") == 0)
-		return WMLC_MLP_CLOSEST;
-	if (strcmp(word, "uniform") == 0)
-		return WMLC_MLP_UNIFORM;
-	if (strcmp(word, "bound") == 0)
-		return WMLC_MLP_BOUND;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized weights: \"%s\"", word),
-			 errhint("The weights are \"mixture\", \"closest\", \"uniform\" and \"bound\".")));
-}
-
 static int
 positive(FunctionCallInfo fcinfo, int argument)
 {
@@ -100,8 +62,8 @@ static WmlcMlpOptions
 get_options(FunctionCallInfo fcinfo)
 {
 	WmlcMlpOptions options = {
-		.objective = objective_from_text(PG_GETARG_TEXT_PP(ARG_OBJECTIVE)),
-		.weighting = weighting_from_text(PG_GETARG_TEXT_PP(ARG_WEIGHTS)),
+		.objective = wml_arg_word(PG_GETARG_TEXT_PP(ARG_OBJECTIVE), &wmlc_objective_words, "objective"),
+		.weighting = wml_arg_word(PG_GETARG_TEXT_PP(ARG_WEIGHTS), &wmlc_mlp_weighting_words, "weights"),
 		.iterations = positive(fcinfo, ARG_ITERATIONS),
 		.batch = positive(fcinfo, ARG_BATCH),
 		.inner_rate = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_INNER_RATE), "inner_rate"),
@@ -117,7 +79,7 @@ get_options(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("support must be at least 0 and below 1: %g", options.support)));
-	if (options.inner_rate == 0.0 && options.objective == WMLC_MLP_REPTILE)
+	if (options.inner_rate == 0.0 && options.objective == WMLC_REPTILE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("reptile needs a positive inner_rate")));

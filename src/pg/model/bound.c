@@ -16,7 +16,6 @@
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/model/hinge.h"
-#include "pg/weights/kernel.h"
 #include "pg/base/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_bound);
@@ -138,7 +137,7 @@ get_question(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must lie between 0 and 1: %g", question.epsilon)));
-	question.loss = wml_loss_from_text(PG_GETARG_TEXT_PP(ARG_LOSS));
+	question.loss = wml_arg_word(PG_GETARG_TEXT_PP(ARG_LOSS), &wmlc_loss_words, "loss");
 	question.radius = wml_check_radius(PG_GETARG_FLOAT8(ARG_RADIUS));
 	check_target(question.target, question.loss);
 	if (question.loss == WMLC_HINGE)

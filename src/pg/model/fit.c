@@ -5,14 +5,11 @@
  */
 #include "postgres.h"
 
-#include "utils/builtins.h"
-
 #include "core/model/objective.h"
 #include "pg/weights/alpha.h"
 #include "pg/base/args.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
-#include "pg/model/model.h"
 #include "pg/base/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_fit);
@@ -46,25 +43,6 @@ typedef struct Fit
 	double	   *alpha;			/* NaN for NULL sources */
 } Fit;
 
-WmlcObjectiveKind
-wml_model_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "erm") == 0)
-		return WMLC_ERM;
-	if (strcmp(word, "maml") == 0)
-		return WMLC_MAML;
-	if (strcmp(word, "fomaml") == 0)
-		return WMLC_FOMAML;
-	if (strcmp(word, "reptile") == 0)
-		return WMLC_REPTILE;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized model: \"%s\"", word),
-			 errhint("The models are \"erm\", \"maml\", \"fomaml\" and \"reptile\".")));
-}
-
 static Fit
 get_fit(FunctionCallInfo fcinfo)
 {
@@ -73,12 +51,12 @@ get_fit(FunctionCallInfo fcinfo)
 
 	for (int i = ARG_SOURCES; i <= ARG_WHITEN; i++)
 		wml_require_arg(fcinfo, i, argument_names[i]);
-	fit.objective.kind = wml_model_from_text(PG_GETARG_TEXT_PP(ARG_MODEL));
+	fit.objective.kind = wml_arg_word(PG_GETARG_TEXT_PP(ARG_MODEL), &wmlc_objective_words, "model");
 	fit.objective.scale = WMLC_SCALE_MEAN;
 	fit.objective.eta = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_ETA), "eta");
 	fit.objective.steps = wml_check_steps(PG_GETARG_INT32(ARG_STEPS));
 	fit.ridge = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_RIDGE), "ridge");
-	options.weights = wml_weights_from_text(PG_GETARG_TEXT_PP(ARG_WEIGHTS));
+	options.rule = wml_arg_word(PG_GETARG_TEXT_PP(ARG_WEIGHTS), &wmlc_rule_words, "weights");
 	options.shrink = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_SHRINK), "shrink");
 	options.whiten = PG_GETARG_BOOL(ARG_WHITEN);
 

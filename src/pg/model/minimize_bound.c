@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "core/model/bound.h"
@@ -18,7 +17,6 @@
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/model/hinge.h"
-#include "pg/weights/kernel.h"
 #include "pg/base/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_minimize_bound);
@@ -44,20 +42,12 @@ typedef enum Variant
 	WEIGHTED
 } Variant;
 
-static Variant
-variant_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
+static const char *const variants[] = {
+	[JOINT] = "joint",
+	[WEIGHTED] = "weighted"
+};
 
-	if (strcmp(word, "joint") == 0)
-		return JOINT;
-	if (strcmp(word, "weighted") == 0)
-		return WEIGHTED;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized variant: \"%s\"", word),
-			 errhint("The variants are \"joint\" and \"weighted\".")));
-}
+static const WmlcWords variant_words = WMLC_WORDS(variants);
 
 static void
 check_gram(const WmlcGram *gram, const WmlcBoundProblem *problem, const char *role)
@@ -134,9 +124,9 @@ wml_minimize_bound(PG_FUNCTION_ARGS)
 
 	for (int i = ARG_SOURCES; i <= ARG_STEPS; i++)
 		wml_require_arg(fcinfo, i, argument_names[i]);
-	variant = variant_from_text(PG_GETARG_TEXT_PP(ARG_VARIANT));
+	variant = wml_arg_word(PG_GETARG_TEXT_PP(ARG_VARIANT), &variant_words, "variant");
 	problem.radius = wml_check_radius(PG_GETARG_FLOAT8(ARG_RADIUS));
-	problem.loss = wml_loss_from_text(PG_GETARG_TEXT_PP(ARG_LOSS));
+	problem.loss = wml_arg_word(PG_GETARG_TEXT_PP(ARG_LOSS), &wmlc_loss_words, "loss");
 	problem.target = PG_GETARG_GRAM(ARG_TARGET);
 	check_gram(problem.target, &problem, "target");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_SOURCES));

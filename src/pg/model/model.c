@@ -8,15 +8,12 @@
  */
 #include "postgres.h"
 
-#include "utils/builtins.h"
-
 #include "core/model/objective.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/base/memory.h"
-#include "pg/model/model.h"
 
 PG_FUNCTION_INFO_V1(wml_erm_accum);
 PG_FUNCTION_INFO_V1(wml_maml_accum);
@@ -72,21 +69,6 @@ state_sum(ModelState *state)
 	return sum;
 }
 
-WmlcScale
-wml_scale_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "mean") == 0)
-		return WMLC_SCALE_MEAN;
-	if (strcmp(word, "sum") == 0)
-		return WMLC_SCALE_SUM;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized scale: \"%s\"", word),
-			 errhint("The scales are \"mean\" and \"sum\".")));
-}
-
 /* A parameter of the model; it may not be NULL. */
 static bool
 has_parameter(FunctionCallInfo fcinfo, int position, const char *name)
@@ -123,7 +105,7 @@ get_parameters(FunctionCallInfo fcinfo, WmlcObjective *objective, double *ridge)
 		*ridge = wml_check_not_negative(PG_GETARG_FLOAT8(position), "ridge");
 	position++;
 	if (has_parameter(fcinfo, position, "scale"))
-		objective->scale = wml_scale_from_text(PG_GETARG_TEXT_PP(position));
+		objective->scale = wml_arg_word(PG_GETARG_TEXT_PP(position), &wmlc_scale_words, "scale");
 }
 
 static void

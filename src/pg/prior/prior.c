@@ -6,7 +6,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
 
 #include "core/gram/gram.h"
 #include "core/prior/prior.h"
@@ -93,36 +92,6 @@ get_tasks(const WmlSources *sources, double *alpha)
 	return tasks;
 }
 
-static WmlcPriorCovariance
-covariance_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "full") == 0)
-		return WMLC_PRIOR_FULL;
-	if (strcmp(word, "diagonal") == 0)
-		return WMLC_PRIOR_DIAGONAL;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized covariance: \"%s\"", word),
-			 errhint("The covariances are \"full\" and \"diagonal\".")));
-}
-
-static WmlcPriorMethod
-method_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "ml") == 0)
-		return WMLC_PRIOR_ML;
-	if (strcmp(word, "reml") == 0)
-		return WMLC_PRIOR_REML;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized method: \"%s\"", word),
-			 errhint("The methods are \"ml\" and \"reml\".")));
-}
-
 /*
  * The workspace of a fit.  That of a full covariance grows with the fourth power
  * of the features, of which a few hundred make it too much for any machine.
@@ -183,8 +152,8 @@ wml_prior_fit(PG_FUNCTION_ARGS)
 	wml_require_arg(fcinfo, 3, "method");
 	wml_require_arg(fcinfo, 4, "temper");
 	wml_require_arg(fcinfo, 5, "evenness");
-	options.covariance = covariance_from_text(PG_GETARG_TEXT_PP(2));
-	options.method = method_from_text(PG_GETARG_TEXT_PP(3));
+	options.covariance = wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_prior_covariance_words, "covariance");
+	options.method = wml_arg_word(PG_GETARG_TEXT_PP(3), &wmlc_prior_method_words, "method");
 	options.evenness = wml_check_not_negative(PG_GETARG_FLOAT8(5), "evenness");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
 	tasks = get_tasks(&sources, PG_ARGISNULL(1) ? NULL :

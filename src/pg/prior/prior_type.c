@@ -560,8 +560,8 @@ wml_prior_info(PG_FUNCTION_ARGS)
 			BoolGetDatum(view.singular),
 			Int32GetDatum(view.rank),
 			BoolGetDatum(view.saturated),
-			PointerGetDatum(cstring_to_text((prior->flags & WML_PRIOR_REML) ? "reml" : "ml")),
-			PointerGetDatum(cstring_to_text((prior->flags & WML_PRIOR_DIAGONAL) ? "diagonal" : "full"))
+			PointerGetDatum(cstring_to_text(wmlc_word(&wmlc_prior_method_words, (prior->flags & WML_PRIOR_REML) ? WMLC_PRIOR_REML : WMLC_PRIOR_ML))),
+			PointerGetDatum(cstring_to_text(wmlc_word(&wmlc_prior_covariance_words, (prior->flags & WML_PRIOR_DIAGONAL) ? WMLC_PRIOR_DIAGONAL : WMLC_PRIOR_FULL)))
 		};
 
 		wml_rows_put(&rows, values, NULL);

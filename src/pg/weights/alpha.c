@@ -12,7 +12,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -23,31 +22,11 @@
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
-#include "pg/weights/kernel.h"
 #include "pg/base/memory.h"
 
 PG_FUNCTION_INFO_V1(wml_alpha_array);
 PG_FUNCTION_INFO_V1(wml_alpha_gap);
 PG_FUNCTION_INFO_V1(wml_alpha_kernel);
-
-WmlWeights
-wml_weights_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "mixture") == 0)
-		return WML_MIXTURE;
-	if (strcmp(word, "closest") == 0)
-		return WML_CLOSEST;
-	if (strcmp(word, "uniform") == 0)
-		return WML_UNIFORM;
-	if (strcmp(word, "pooled") == 0)
-		return WML_POOLED;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized weights: \"%s\"", word),
-			 errhint("The weights are \"mixture\", \"closest\", \"uniform\" and \"pooled\".")));
-}
 
 /*
  * One problem.  The sources are read in one pass, two where they are whitened;
@@ -149,7 +128,7 @@ start_problem(Problem *problem, const WmlSources *sources, const WmlcGram *targe
 	problem->options = options;
 	problem->weight = (double *) wml_allocate(sources->count, sizeof(double));
 	wml_gram_check_solvable(target, "target");
-	if (options->weights == WML_UNIFORM || options->weights == WML_POOLED)
+	if (options->rule == WMLC_UNIFORM || options->rule == WMLC_POOLED)
 		return;
 	whitener = options->whiten ? create_whitener(problem) : NULL;
 	wmlc_embedding_frame_create(&problem->frame, options->loss, target, whitener,
@@ -250,7 +229,7 @@ solve_by_size(Problem *problem, double *alpha)
 	visit_sources(problem, NULL);
 	for (int64 i = 0; i < problem->sources->count; i++)
 	{
-		alpha[i] = problem->options->weights == WML_UNIFORM && !isnan(problem->weight[i])
+		alpha[i] = problem->options->rule == WMLC_UNIFORM && !isnan(problem->weight[i])
 			? 1.0 : problem->weight[i];
 		total += isnan(alpha[i]) ? 0.0 : alpha[i];
 	}
@@ -268,16 +247,16 @@ wml_alpha_solve(const WmlSources *sources, const WmlcGram *target,
 	Problem		problem;
 
 	start_problem(&problem, sources, target, options);
-	switch (options->weights)
+	switch (options->rule)
 	{
-		case WML_MIXTURE:
+		case WMLC_MIXTURE:
 			solve_mixture(&problem, alpha);
 			break;
-		case WML_CLOSEST:
+		case WMLC_CLOSEST:
 			solve_closest(&problem, alpha);
 			break;
-		case WML_UNIFORM:
-		case WML_POOLED:
+		case WMLC_UNIFORM:
+		case WMLC_POOLED:
 			solve_by_size(&problem, alpha);
 			break;
 	}
@@ -338,14 +317,14 @@ weights_to_array(const double *alpha, int64 count)
 
 /* The options behind the third argument: loss, shrink, whiten. */
 static WmlAlphaOptions
-get_options(FunctionCallInfo fcinfo, WmlWeights weights)
+get_options(FunctionCallInfo fcinfo, WmlcRule rule)
 {
-	WmlAlphaOptions options = {.weights = weights};
+	WmlAlphaOptions options = {.rule = rule};
 
 	wml_require_arg(fcinfo, 3, "loss");
 	wml_require_arg(fcinfo, 4, "shrink");
 	wml_require_arg(fcinfo, 5, "whiten");
-	options.loss = wml_loss_from_text(PG_GETARG_TEXT_PP(3));
+	options.loss = wml_arg_word(PG_GETARG_TEXT_PP(3), &wmlc_loss_words, "loss");
 	options.shrink = wml_check_not_negative(PG_GETARG_FLOAT8(4), "shrink");
 	options.whiten = PG_GETARG_BOOL(5);
 	return options;
@@ -365,7 +344,7 @@ wml_alpha_array(PG_FUNCTION_ARGS)
 	wml_require_arg(fcinfo, 2, "weights");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
 	target = PG_GETARG_GRAM(1);
-	options = get_options(fcinfo, wml_weights_from_text(PG_GETARG_TEXT_PP(2)));
+	options = get_options(fcinfo, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_rule_words, "weights"));
 	alpha = (double *) palloc(Max(sources.count, 1) * sizeof(double));
 	wml_alpha_solve(&sources, target, &options, alpha);
 	PG_RETURN_ARRAYTYPE_P(weights_to_array(alpha, sources.count));
@@ -428,7 +407,7 @@ wml_alpha_gap(PG_FUNCTION_ARGS)
 	wml_require_arg(fcinfo, 1, "target");
 	wml_require_arg(fcinfo, 2, "alpha");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
-	options = get_options(fcinfo, WML_MIXTURE);
+	options = get_options(fcinfo, WMLC_MIXTURE);
 	start_problem(&problem, &sources, PG_GETARG_GRAM(1), &options);
 	simplex = create_points(&problem);
 	if (simplex.count == 0)
@@ -537,7 +516,7 @@ wml_alpha_kernel(PG_FUNCTION_ARGS)
 				count;
 	double	   *kernel = wml_array_matrix(PG_GETARG_ARRAYTYPE_P(0), "kernel", &rows, &columns);
 	double	   *sizes = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "sizes", &count);
-	WmlWeights	weights = wml_weights_from_text(PG_GETARG_TEXT_PP(2));
+	WmlcRule	rule = wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_rule_words, "weights");
 	double		shrink = wml_check_not_negative(PG_GETARG_FLOAT8(3), "shrink");
 	double	   *mean;
 	double	   *alpha;
@@ -554,23 +533,23 @@ wml_alpha_kernel(PG_FUNCTION_ARGS)
 	mean = mean_kernel(kernel, sizes, count);
 	simplex = points_from_kernel(mean, count);
 	result = wml_array_new_vector(count - 1, &alpha);
-	switch (weights)
+	switch (rule)
 	{
-		case WML_MIXTURE:
+		case WMLC_MIXTURE:
 			simplex.ridge = shrink * mean[(Size) count * count - 1] / sizes[count - 1];
 			wml_check(wmlc_simplex_solve(&simplex, alpha, &report, simplex_workspace(&simplex), wml_poll));
 			break;
-		case WML_CLOSEST:
+		case WMLC_CLOSEST:
 			closest_point(&simplex, alpha);
 			break;
-		case WML_UNIFORM:
-		case WML_POOLED:
+		case WMLC_UNIFORM:
+		case WMLC_POOLED:
 			{
 				double		total = 0.0;
 
 				for (int i = 0; i < count - 1; i++)
 				{
-					alpha[i] = weights == WML_UNIFORM ? 1.0 : sizes[i];
+					alpha[i] = rule == WMLC_UNIFORM ? 1.0 : sizes[i];
 					total += alpha[i];
 				}
 				for (int i = 0; i < count - 1; i++)

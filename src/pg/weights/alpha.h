@@ -10,18 +10,11 @@
 #include "utils/array.h"
 
 #include "core/weights/embedding.h"
-
-typedef enum WmlWeights
-{
-	WML_MIXTURE,
-	WML_CLOSEST,
-	WML_UNIFORM,
-	WML_POOLED
-} WmlWeights;
+#include "core/weights/rules.h"
 
 typedef struct WmlAlphaOptions
 {
-	WmlWeights	weights;
+	WmlcRule	rule;
 	WmlcLoss	loss;
 	double		shrink;
 	bool		whiten;
@@ -38,8 +31,6 @@ typedef struct WmlSources
 	const WmlcGram *(*source) (void *arg, int64 i);
 	void	   *arg;
 } WmlSources;
-
-extern WmlWeights wml_weights_from_text(text *name);
 
 /*
  * Weights into alpha[count], NaN for sources that take no part.  Errors name

@@ -14,7 +14,6 @@
 #include "pg/weights/alpha.h"
 #include "pg/base/args.h"
 #include "pg/gram/gram.h"
-#include "pg/weights/kernel.h"
 
 PG_FUNCTION_INFO_V1(wml_alpha_window);
 
@@ -131,8 +130,10 @@ options_at(WindowObject window, int64 row)
 {
 	WmlAlphaOptions options;
 
-	options.weights = wml_weights_from_text(DatumGetTextPP(option_at(window, ARG_WEIGHTS, row, "weights")));
-	options.loss = wml_loss_from_text(DatumGetTextPP(option_at(window, ARG_LOSS, row, "loss")));
+	options.rule = wml_arg_word(DatumGetTextPP(option_at(window, ARG_WEIGHTS, row, "weights")),
+								&wmlc_rule_words, "weights");
+	options.loss = wml_arg_word(DatumGetTextPP(option_at(window, ARG_LOSS, row, "loss")),
+								&wmlc_loss_words, "loss");
 	options.shrink = wml_check_not_negative(DatumGetFloat8(option_at(window, ARG_SHRINK, row, "shrink")),
 											"shrink");
 	options.whiten = DatumGetBool(option_at(window, ARG_WHITEN, row, "whiten"));
@@ -148,7 +149,7 @@ check_same_options(WindowObject window, const WmlAlphaOptions *options, int64 ro
 		WmlAlphaOptions other = options_at(window, row);
 
 		CHECK_FOR_INTERRUPTS();
-		if (other.weights != options->weights || other.loss != options->loss ||
+		if (other.rule != options->rule || other.loss != options->loss ||
 			other.shrink != options->shrink || other.whiten != options->whiten)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),

@@ -6,32 +6,16 @@
 
 #include <math.h>
 
-#include "utils/builtins.h"
-
+#include "core/weights/embedding.h"
+#include "pg/base/args.h"
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
-#include "pg/weights/kernel.h"
 
 PG_FUNCTION_INFO_V1(wml_kernel);
 PG_FUNCTION_INFO_V1(wml_distance);
 PG_FUNCTION_INFO_V1(wml_gram_distance);
 PG_FUNCTION_INFO_V1(wml_embedding);
-
-WmlcLoss
-wml_loss_from_text(text *name)
-{
-	char	   *word = text_to_cstring(name);
-
-	if (strcmp(word, "square") == 0)
-		return WMLC_SQUARE;
-	if (strcmp(word, "hinge") == 0)
-		return WMLC_HINGE;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized loss: \"%s\"", word),
-			 errhint("The losses are \"square\" and \"hinge\".")));
-}
 
 static void
 check_pair(const WmlcGram *a, const WmlcGram *b)
@@ -57,7 +41,7 @@ wml_kernel(PG_FUNCTION_ARGS)
 	const WmlcGram *b = PG_GETARG_GRAM(1);
 
 	check_pair(a, b);
-	PG_RETURN_FLOAT8(check_finite(wmlc_kernel(a, b, wml_loss_from_text(PG_GETARG_TEXT_PP(2)))));
+	PG_RETURN_FLOAT8(check_finite(wmlc_kernel(a, b, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_loss_words, "loss"))));
 }
 
 Datum
@@ -67,7 +51,7 @@ wml_distance(PG_FUNCTION_ARGS)
 	const WmlcGram *b = PG_GETARG_GRAM(1);
 
 	check_pair(a, b);
-	PG_RETURN_FLOAT8(check_finite(wmlc_distance(a, b, wml_loss_from_text(PG_GETARG_TEXT_PP(2)))));
+	PG_RETURN_FLOAT8(check_finite(wmlc_distance(a, b, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_loss_words, "loss"))));
 }
 
 /* The operator <->, for square loss. */
@@ -85,7 +69,7 @@ Datum
 wml_embedding(PG_FUNCTION_ARGS)
 {
 	const WmlcGram *gram = PG_GETARG_GRAM(0);
-	WmlcLoss	loss = wml_loss_from_text(PG_GETARG_TEXT_PP(1));
+	WmlcLoss	loss = wml_arg_word(PG_GETARG_TEXT_PP(1), &wmlc_loss_words, "loss");
 	ArrayType  *result;
 	double	   *element;
 

@@ -265,14 +265,14 @@ weigh_naively(const Problem *problem, const WmlcWeighting *weighting, Real *alph
 	}
 	for (int j = 0; j < problem->count; j++)
 	{
-		if (weighting->kind == WMLC_WEIGH_UNIFORM)
+		if (weighting->kind == WMLC_UNIFORM)
 			alpha[j] = 1.0L / problem->count;
-		else if (weighting->kind == WMLC_WEIGH_POOLED)
+		else if (weighting->kind == WMLC_POOLED)
 			alpha[j] = problem->sources[j].rows / rows;
 		else
 			alpha[j] = j == closest;
 	}
-	if (weighting->kind == WMLC_WEIGH_MIXTURE)
+	if (weighting->kind == WMLC_MIXTURE)
 		mixture(problem->count, e, weighting->shrink == 0.0 ? 0 : weighting->shrink *
 				sampling_variance(problem->target, problem->from, problem->to, weighting->whiten,
 								  basis), alpha);
@@ -314,9 +314,9 @@ add_naively(const Moments *task, Real weight, Real eta, int power, Real a[P][P],
 
 /* Of inner steps as in the objective: one, and none for joint training. */
 static inline int
-power_of(WmlcLearnerKind kind)
+power_of(int kind)
 {
-	return kind == WMLC_LEARN_MAML ? 2 : kind == WMLC_LEARN_FOMAML ? 1 : 0;
+	return kind == WMLC_MAML ? 2 : kind == WMLC_FOMAML ? 1 : 0;
 }
 
 static inline void

@@ -149,8 +149,8 @@ outcome_free(Outcome *outcome)
 static WmlcGrid
 large_grid(void)
 {
-	static const WmlcLearnerKind models[] = {
-		WMLC_LEARN_ERM, WMLC_LEARN_MAML, WMLC_LEARN_FOMAML, WMLC_LEARN_REPTILE
+	static const int models[] = {
+		WMLC_ERM, WMLC_MAML, WMLC_FOMAML, WMLC_REPTILE
 	};
 	static const double etas[] = {0.02, 0.3};
 	static const double ridges[] = {0.0, 0.1};
@@ -288,7 +288,7 @@ posterior_naively(const Family *family, const bool *absent, double evenness, con
 static void
 test_priors(void)
 {
-	static const WmlcLearnerKind models[] = {WMLC_LEARN_PRIOR};
+	static const int models[] = {WMLC_LEARN_PRIOR};
 	static const double evennesses[] = {0.0, 2.0};
 	WmlcGridOptions options = {
 		.models = models, .model_count = 1, .evennesses = evennesses, .evenness_count = 2,
@@ -335,7 +335,7 @@ test_shared_priors(void)
 	{
 		MANY = 40, REHEARSALS = 10
 	};
-	static const WmlcLearnerKind models[] = {WMLC_LEARN_PRIOR};
+	static const int models[] = {WMLC_LEARN_PRIOR};
 	WmlcGridOptions options = {.models = models, .model_count = 1, .d = D, .curvature = 1.0};
 	WmlcGrid	grid = grid_new(&options);
 	const WmlcGram *sources[MANY];
@@ -435,7 +435,7 @@ test_order(void)
 static void
 test_overflow(void)
 {
-	static const WmlcLearnerKind models[] = {WMLC_LEARN_MAML, WMLC_LEARN_PRIOR};
+	static const int models[] = {WMLC_MAML, WMLC_LEARN_PRIOR};
 	static const double etas[] = {1e200};
 	static const int steps[] = {3};
 	WmlcGridOptions options = {
@@ -452,7 +452,7 @@ test_overflow(void)
 	outcome = compare(&comparison);
 	for (int i = 0; i < grid.method_count; i++)
 	{
-		bool		fails = grid.learners[grid.methods[i].learner].kind == WMLC_LEARN_MAML;
+		bool		fails = grid.learners[grid.methods[i].learner].kind == WMLC_MAML;
 
 		CHECK(isnan(outcome.w[i * D]) == fails, "method %d", i);
 		CHECK(isinf(outcome.errors[i]) == fails, "error of method %d", i);
@@ -504,7 +504,7 @@ test_nearly_dependent(void)
 	outcome = compare(&comparison);
 	for (int i = 0; i < grid.method_count; i++)
 	{
-		if (grid.learners[grid.methods[i].learner].kind == WMLC_LEARN_MAML)
+		if (grid.learners[grid.methods[i].learner].kind == WMLC_MAML)
 			CHECK(outcome.errors[i] < 10.0, "error %g of method %d", outcome.errors[i], i);
 	}
 	outcome_free(&outcome);

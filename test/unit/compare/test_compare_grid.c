@@ -11,11 +11,11 @@ check_baselines(const WmlcGrid *grid)
 	const WmlcMethod *uniform = &grid->methods[WMLC_BASELINE_UNIFORM];
 	const WmlcMethod *target = &grid->methods[WMLC_BASELINE_TARGET];
 
-	CHECK(grid->learners[uniform->learner].kind == WMLC_LEARN_ERM &&
-		  grid->weightings[uniform->weighting].kind == WMLC_WEIGH_UNIFORM &&
+	CHECK(grid->learners[uniform->learner].kind == WMLC_ERM &&
+		  grid->weightings[uniform->weighting].kind == WMLC_UNIFORM &&
 		  isinf(uniform->source_rows) && uniform->ridge == 0.0 && uniform->adapt_steps == 0,
 		  "the first method is not joint training with uniform weights");
-	CHECK(grid->learners[target->learner].kind == WMLC_LEARN_ERM && target->source_rows == 0.0 &&
+	CHECK(grid->learners[target->learner].kind == WMLC_ERM && target->source_rows == 0.0 &&
 		  target->ridge == 0.0 && target->adapt_steps == 0, "the second method is not the target alone");
 }
 
@@ -51,7 +51,7 @@ check_order(const WmlcGrid *grid)
 }
 
 static int
-count_kind(const WmlcGrid *grid, WmlcLearnerKind kind)
+count_kind(const WmlcGrid *grid, int kind)
 {
 	int			count = 0;
 
@@ -62,7 +62,7 @@ count_kind(const WmlcGrid *grid, WmlcLearnerKind kind)
 
 /* How many methods are joint training under such weights, and with how many numbers of rows. */
 static int
-count_joint(const WmlcGrid *grid, WmlcWeightingKind kind, bool finite)
+count_joint(const WmlcGrid *grid, WmlcRule kind, bool finite)
 {
 	int			count = 0;
 
@@ -70,7 +70,7 @@ count_joint(const WmlcGrid *grid, WmlcWeightingKind kind, bool finite)
 	{
 		const WmlcMethod *method = &grid->methods[i];
 
-		count += grid->learners[method->learner].kind == WMLC_LEARN_ERM &&
+		count += grid->learners[method->learner].kind == WMLC_ERM &&
 			grid->weightings[method->weighting].kind == kind && method->source_rows > 0.0 &&
 			isfinite(method->source_rows) == finite;
 	}
@@ -88,16 +88,16 @@ test_default(void)
 	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) == 1, "one prior by default");
 
 	/* plain and whitened, shrunk or not; sizes know neither */
-	CHECK(count_joint(&grid, WMLC_WEIGH_MIXTURE, false) == 4, "mixtures");
-	CHECK(count_joint(&grid, WMLC_WEIGH_CLOSEST, false) == 2, "closest sources");
-	CHECK(count_joint(&grid, WMLC_WEIGH_UNIFORM, false) == 1, "uniform weights");
-	CHECK(count_joint(&grid, WMLC_WEIGH_POOLED, false) == 1, "pooled rows");
-	CHECK(count_joint(&grid, WMLC_WEIGH_UNIFORM, true) == 7, "with the target's rows");
+	CHECK(count_joint(&grid, WMLC_MIXTURE, false) == 4, "mixtures");
+	CHECK(count_joint(&grid, WMLC_CLOSEST, false) == 2, "closest sources");
+	CHECK(count_joint(&grid, WMLC_UNIFORM, false) == 1, "uniform weights");
+	CHECK(count_joint(&grid, WMLC_POOLED, false) == 1, "pooled rows");
+	CHECK(count_joint(&grid, WMLC_UNIFORM, true) == 7, "with the target's rows");
 	for (int i = 0; i < grid.learner_count; i++)
 	{
 		const WmlcLearner *learner = &grid.learners[i];
 
-		if (learner->kind == WMLC_LEARN_MAML)
+		if (learner->kind == WMLC_MAML)
 			CHECK_NEAR(learner->eta, learner->whiten ? 0.1 : 0.1 / 4.0, 1e-15);
 		if (learner->kind == WMLC_LEARN_PRIOR)
 			CHECK(learner->evenness == 5.0, "a prior of evenness %g", learner->evenness);
@@ -107,7 +107,7 @@ test_default(void)
 	options.d = 200;
 	grid = grid_new(&options);
 	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) == 0, "a prior of very many features by default");
-	CHECK(count_kind(&grid, WMLC_LEARN_MAML) > 0, "nothing else is left out");
+	CHECK(count_kind(&grid, WMLC_MAML) > 0, "nothing else is left out");
 	grid_free(&grid);
 }
 
@@ -115,9 +115,9 @@ test_default(void)
 static void
 test_repetitions(void)
 {
-	const WmlcLearnerKind models[] = {
-		WMLC_LEARN_MAML, WMLC_LEARN_ERM, WMLC_LEARN_PRIOR, WMLC_LEARN_REPTILE, WMLC_LEARN_FOMAML,
-		WMLC_LEARN_ERM, WMLC_LEARN_PRIOR
+	const int models[] = {
+		WMLC_MAML, WMLC_ERM, WMLC_LEARN_PRIOR, WMLC_REPTILE, WMLC_FOMAML,
+		WMLC_ERM, WMLC_LEARN_PRIOR
 	};
 	const double numbers[] = {0.0, 0.5, 0.5};
 	const double rows[] = {0.0, INFINITY, 0.0};
@@ -141,9 +141,9 @@ test_repetitions(void)
 static void
 test_single(void)
 {
-	const WmlcLearnerKind joint[] = {WMLC_LEARN_ERM};
-	const WmlcLearnerKind prior[] = {WMLC_LEARN_PRIOR};
-	const WmlcWeightingKind mixture[] = {WMLC_WEIGH_MIXTURE};
+	const int joint[] = {WMLC_ERM};
+	const int prior[] = {WMLC_LEARN_PRIOR};
+	const WmlcRule mixture[] = {WMLC_MIXTURE};
 	const double shrinks[] = {0.5};
 	const double rows[] = {INFINITY};
 	const bool	whiten[] = {true};
@@ -156,7 +156,7 @@ test_single(void)
 	WmlcGrid	grid = grid_new(&options);
 
 	CHECK(grid.method_count == 3, "baselines and one method, not %d", grid.method_count);
-	CHECK(grid.weightings[grid.methods[2].weighting].kind == WMLC_WEIGH_MIXTURE &&
+	CHECK(grid.weightings[grid.methods[2].weighting].kind == WMLC_MIXTURE &&
 		  grid.weightings[grid.methods[2].weighting].shrink == 0.5 &&
 		  grid.weightings[grid.methods[2].weighting].whiten &&
 		  grid.learners[grid.methods[2].learner].whiten, "the method is not the one asked for");
@@ -169,7 +169,7 @@ test_single(void)
 	CHECK(grid.learners[grid.methods[2].learner].kind == WMLC_LEARN_PRIOR &&
 		  grid.learners[grid.methods[2].learner].evenness == 0.5 &&
 		  !grid.learners[grid.methods[2].learner].whiten &&
-		  grid.weightings[grid.methods[2].weighting].kind == WMLC_WEIGH_UNIFORM,
+		  grid.weightings[grid.methods[2].weighting].kind == WMLC_UNIFORM,
 		  "the prior is not the one asked for");
 	grid_free(&grid);
 }

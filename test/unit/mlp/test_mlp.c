@@ -180,12 +180,12 @@ expected_gradient(GradientCase *c, const WmlcMlpOptions *options)
 	double	   *end;
 	double	   *result;
 
-	if (options->objective == WMLC_MLP_MAML)
+	if (options->objective == WMLC_MAML)
 		return numeric_gradient(meta_loss, c, theta, parameters);
-	if (options->objective == WMLC_MLP_ERM)
+	if (options->objective == WMLC_ERM)
 		return numeric_gradient(loss_from_predictions, c, theta, parameters);
 	end = adapted(c->net, theta, c->rows, options->inner_rate, options->inner_steps);
-	if (options->objective == WMLC_MLP_FOMAML)
+	if (options->objective == WMLC_FOMAML)
 		result = numeric_gradient(loss_from_predictions, c, end, parameters);
 	else
 	{
@@ -233,7 +233,7 @@ test_gradients(void)
 	WmlcMlpOptions options = {.batch = 1, .inner_rate = 0.05};
 
 	for (int depth = 0; depth <= 3; depth++)
-		for (int objective = WMLC_MLP_MAML; objective <= WMLC_MLP_ERM; objective++)
+		for (int objective = 0; objective < WMLC_OBJECTIVES; objective++)
 			for (int steps = 1; steps <= 3; steps++)
 			{
 				options.objective = objective;
@@ -242,7 +242,7 @@ test_gradients(void)
 			}
 
 	/* tasks of several tiles, and with a split */
-	options.objective = WMLC_MLP_MAML;
+	options.objective = WMLC_MAML;
 	for (int steps = 1; steps <= 2; steps++)
 	{
 		options.inner_steps = steps;
@@ -262,7 +262,7 @@ test_loops_agree(void)
 	int			sizes[3] = {33, 33, 33};
 	Data		data = make_data(2, 1, sizes, 5, 3);
 	WmlcMlp		net = make_net(2, 3);
-	WmlcMlpOptions options = {.inner_rate = 0.05, .inner_steps = 2};
+	WmlcMlpOptions options = {.objective = WMLC_MAML, .inner_rate = 0.05, .inner_steps = 2};
 	WmlcMlpRows task = task_rows(&data, 0);
 	size_t		size = wmlc_mlp_parameters(&net) * sizeof(double);
 	double	   *fastest = malloc(size);
@@ -374,7 +374,7 @@ test_linear_closed_form(void)
 
 	for (int steps = 1; steps <= 3; steps++)
 	{
-		WmlcMlpOptions options = {.inner_rate = 0.2, .inner_steps = steps};
+		WmlcMlpOptions options = {.objective = WMLC_MAML, .inner_rate = 0.2, .inner_steps = steps};
 		Bench		bench;
 		double		system[4][4] = {{0.0}};
 		double		w[4] = {0.0};
@@ -425,7 +425,7 @@ test_split(void)
 	int			wrong = 0;
 	WmlcMlpRows rows = {x, y, 20};
 	WmlcMlp		net = {.inputs = 1};
-	WmlcMlpOptions options = {.inner_steps = 1};
+	WmlcMlpOptions options = {.objective = WMLC_MAML, .inner_steps = 1};
 	Bench		bench;
 
 	for (int i = 0; i < 20; i++)

@@ -80,14 +80,14 @@ find_differences(Weighing *w, const double *theta)
 }
 
 static void
-open_weighing(Weighing *w, int depth, WmlcMlpWeighting weighting, double shrink, bool whiten)
+open_weighing(Weighing *w, int depth, int weighting, double shrink, bool whiten)
 {
 	int			sizes[3] = {9, 14, 30};
 
 	w->data = make_data(2, TASKS, sizes, 6, 31);
 	w->net = make_net(2, depth);
 	w->options = (WmlcMlpOptions) {
-		.weighting = weighting, .inner_steps = 1, .inner_rate = 0.01,
+		.objective = WMLC_MAML, .weighting = weighting, .inner_steps = 1, .inner_rate = 0.01,
 		.shrink = shrink, .whiten = whiten
 	};
 	w->p = wmlc_mlp_basis(&w->net) + 1;
@@ -203,7 +203,7 @@ test_mixture(int depth, double shrink, bool whiten)
 	double		largest = 0.0;
 	double		ridge;
 
-	open_weighing(&w, depth, WMLC_MLP_MIXTURE, shrink, whiten);
+	open_weighing(&w, depth, WMLC_MIXTURE, shrink, whiten);
 	mix(&w, x);
 	CHECK_NEAR(w.bench.embedding.distance, sqrt(inner(&w, x, x)), 1e-9);
 	ridge = shrink == 0.0 ? 0.0 : shrink * naive_variance(&w);
@@ -231,7 +231,7 @@ test_whitening(void)
 	const int	silent = 4;
 	int			dropped = 0;
 
-	open_weighing(&w, 2, WMLC_MLP_MIXTURE, 0.0, true);
+	open_weighing(&w, 2, WMLC_MIXTURE, 0.0, true);
 
 	/* the last hidden layer's biases come before the output's weights and bias */
 	w.bench.theta[w.bench.parameters - (w.p - 1) - (w.p - 2) + silent] = -100.0;
@@ -261,7 +261,7 @@ test_closest_and_uniform(void)
 	double		x[MAX_P][MAX_P];
 	double		least = INFINITY;
 
-	open_weighing(&w, 2, WMLC_MLP_CLOSEST, 0.0, false);
+	open_weighing(&w, 2, WMLC_CLOSEST, 0.0, false);
 	for (int j = 0; j < TASKS; j++)
 		least = fmin(least, sqrt(inner(&w, w.e[j], w.e[j])));
 	check_on_simplex(&w);
@@ -269,7 +269,7 @@ test_closest_and_uniform(void)
 	CHECK_NEAR(w.bench.embedding.distance, least, 1e-12);
 	close_weighing(&w);
 
-	open_weighing(&w, 2, WMLC_MLP_UNIFORM, 0.0, false);
+	open_weighing(&w, 2, WMLC_UNIFORM, 0.0, false);
 	mix(&w, x);
 	CHECK_NEAR(w.bench.embedding.distance, sqrt(inner(&w, x, x)), 1e-12);
 	CHECK_NEAR(alpha_square(&w), 1.0 / TASKS, 1e-15);
@@ -363,7 +363,7 @@ static WmlcMlpOptions
 training_options(void)
 {
 	return (WmlcMlpOptions) {
-		.iterations = 300, .batch = 8, .inner_rate = 0.02, .inner_steps = 1,
+		.objective = WMLC_MAML, .iterations = 300, .batch = 8, .inner_rate = 0.02, .inner_steps = 1,
 		.outer_rate = 0.003, .seed = 5
 	};
 }
@@ -381,8 +381,8 @@ test_training(void)
 	WmlcMlpRecord history[30];
 	int			recorded;
 
-	for (int objective = WMLC_MLP_MAML; objective <= WMLC_MLP_ERM; objective++)
-		for (int weighting = WMLC_MLP_MIXTURE; weighting <= WMLC_MLP_BOUND; weighting++)
+	for (int objective = 0; objective < WMLC_OBJECTIVES; objective++)
+		for (int weighting = WMLC_MIXTURE; weighting <= WMLC_MLP_BOUND; weighting++)
 		{
 			WmlcMlpOptions options = training_options();
 			double		early = 0.0;
@@ -390,9 +390,9 @@ test_training(void)
 
 			options.objective = objective;
 			options.weighting = weighting;
-			options.support = objective == WMLC_MLP_FOMAML ? 0.5 : 0.0;
-			options.whiten = objective == WMLC_MLP_ERM;
-			options.shrink = objective == WMLC_MLP_REPTILE ? 1.0 : 0.0;
+			options.support = objective == WMLC_FOMAML ? 0.5 : 0.0;
+			options.whiten = objective == WMLC_ERM;
+			options.shrink = objective == WMLC_REPTILE ? 1.0 : 0.0;
 			wmlc_mlp_init(&net, 1, theta);
 			memcpy(again, theta, parameters * sizeof(double));
 			CHECK(train(&net, &options, &data, theta, history, 30, &recorded, NULL) == WMLC_OK,
@@ -407,8 +407,8 @@ test_training(void)
 			CHECK(late < early, "objective %d, weighting %d: from %g to %g",
 				  objective, weighting, early, late);
 			CHECK(isfinite(history[29].distance), "distance %g", history[29].distance);
-			CHECK(weighting != WMLC_MLP_CLOSEST || history[3].sources == 1, "%d", history[3].sources);
-			CHECK(weighting != WMLC_MLP_UNIFORM || history[3].sources == 8, "%d", history[3].sources);
+			CHECK(weighting != WMLC_CLOSEST || history[3].sources == 1, "%d", history[3].sources);
+			CHECK(weighting != WMLC_UNIFORM || history[3].sources == 8, "%d", history[3].sources);
 
 			/* recording differently changes nothing but the record */
 			CHECK(train(&net, &options, &data, again, history, 7, &recorded, NULL) == WMLC_OK
@@ -441,7 +441,7 @@ test_linear_training(void)
 	int			recorded;
 	Bench		bench;
 
-	options.weighting = WMLC_MLP_UNIFORM;
+	options.weighting = WMLC_UNIFORM;
 	options.iterations = 20000;
 	options.outer_rate = 0.001;
 	CHECK(train(&net, &options, &data, theta, NULL, 0, &recorded, NULL) == WMLC_OK, "linear");
@@ -573,7 +573,7 @@ test_refusals(void)
 	/* divergence: inner steps far too long, many of them */
 	options.inner_rate = 1e30;
 	options.inner_steps = 8;
-	options.weighting = WMLC_MLP_UNIFORM;
+	options.weighting = WMLC_UNIFORM;
 	status = train(&net, &options, &data, theta, history, 10, &recorded, NULL);
 	CHECK(status == WMLC_NOT_FINITE, "status %d", status);
 	for (size_t i = 0; i < wmlc_mlp_parameters(&net); i++)
