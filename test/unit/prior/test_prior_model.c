@@ -139,7 +139,7 @@ test_derivatives(void)
 		WmlcPriorTasks tasks = as_tasks(&set);
 		WmlcPriorOptions options = {.method = round % 2, .covariance = round / 2 % 2,
 			.evenness = round / 4 % 2 * 1.5};
-		WmlcPriorFit fit;
+		WmlcPriorFit fit = {.current = {0}};
 		WmlcPriorWeights weights;
 		WmlcArena	size = {NULL, 0},
 					arena,
