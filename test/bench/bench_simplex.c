@@ -6,9 +6,9 @@
  * Sources are tasks of linear regression with their own means, scales and
  * coefficients; their embeddings are packed second moments (10 features, 66
  * numbers).  The target has 10 rows.  Optional argument: the most sources, up
- * to 1000000.  It needs no library; from the top of the tree:
+ * to 1000000.  From the top of the tree:
  *
- *		cc -O2 -ffp-contract=off -Isrc test/bench/bench_simplex.c src/core/simplex*.c -lm
+ *		make -f test/unit/Makefile OUT=/tmp/wml /tmp/wml/bench_simplex && /tmp/wml/bench_simplex
  */
 #include <math.h>
 #include <stdint.h>

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "core/base/arena.h"
 #include "core/dd/dd.h"
 
 /* A run of double-doubles: element i is hi[i] + lo[i]. */
@@ -42,6 +43,14 @@ static inline WmlcDdSpan
 wmlc_dd_from(WmlcDdSpan x, size_t first)
 {
 	return (WmlcDdSpan) {x.hi + first, x.lo + first};
+}
+
+static inline WmlcDdSpan
+wmlc_arena_span(WmlcArena *arena, size_t count)
+{
+	double	   *hi = wmlc_arena_doubles(arena, count);
+
+	return (WmlcDdSpan) {hi, wmlc_arena_doubles(arena, count)};
 }
 
 static inline WmlcDd

@@ -8,27 +8,42 @@
  */
 #include "core/linalg/cholesky.h"
 
+/* Entry (i, k), given the reciprocal of the pivot. */
+static void
+set_entry(const WmlcDdLoops *loops, WmlcSquare square, int k, int i, WmlcDd reciprocal,
+		  WmlcDdSpan remainder)
+{
+	WmlcDdSpan	row_k = wmlc_square_row(square, k);
+	WmlcDdSpan	row_i = wmlc_square_row(square, i);
+	WmlcDd		entry = wmlc_dd_get(row_i, k);
+
+	entry = wmlc_dd_sub(entry, loops->dot(k, row_i, row_k));
+	entry = wmlc_dd_mul(entry, reciprocal);
+	wmlc_dd_set(row_i, k, entry);
+	wmlc_dd_set(row_k, i, entry);
+	wmlc_dd_set(remainder, i, wmlc_dd_sub(wmlc_dd_get(remainder, i),
+										  wmlc_dd_mul(entry, entry)));
+}
+
 void
 wmlc_cholesky_column(const WmlcDdLoops *loops, WmlcSquare square, int k, int n,
 					 WmlcDdSpan remainder)
 {
-	WmlcDdSpan	row_k = wmlc_square_row(square, k);
 	WmlcDd		pivot = wmlc_dd_sqrt(wmlc_dd_get(remainder, k));
 	WmlcDd		reciprocal = wmlc_dd_div(wmlc_dd(1.0), pivot);
 
-	wmlc_dd_set(row_k, k, pivot);
+	wmlc_dd_set(wmlc_square_row(square, k), k, pivot);
 	for (int i = k + 1; i < n; i++)
-	{
-		WmlcDdSpan	row_i = wmlc_square_row(square, i);
-		WmlcDd		entry = wmlc_dd_get(row_i, k);
+		set_entry(loops, square, k, i, reciprocal, remainder);
+}
 
-		entry = wmlc_dd_sub(entry, loops->dot(k, row_i, row_k));
-		entry = wmlc_dd_mul(entry, reciprocal);
-		wmlc_dd_set(row_i, k, entry);
-		wmlc_dd_set(row_k, i, entry);
-		wmlc_dd_set(remainder, i, wmlc_dd_sub(wmlc_dd_get(remainder, i),
-											  wmlc_dd_mul(entry, entry)));
-	}
+void
+wmlc_cholesky_entry(const WmlcDdLoops *loops, WmlcSquare square, int k, int i,
+					WmlcDdSpan remainder)
+{
+	WmlcDd		pivot = wmlc_dd_get(wmlc_square_row(square, k), k);
+
+	set_entry(loops, square, k, i, wmlc_dd_div(wmlc_dd(1.0), pivot), remainder);
 }
 
 void

@@ -33,6 +33,10 @@ wmlc_square_row(WmlcSquare square, int i)
 extern void wmlc_cholesky_column(const WmlcDdLoops *loops, WmlcSquare square,
 								 int k, int n, WmlcDdSpan remainder);
 
+/* The same for row i alone, of a column k that is factor already. */
+extern void wmlc_cholesky_entry(const WmlcDdLoops *loops, WmlcSquare square,
+								int k, int i, WmlcDdSpan remainder);
+
 /* x = L^-1 x, for the leading n x n block; x is known to be 0 before `first`. */
 extern void wmlc_cholesky_forward(const WmlcDdLoops *loops, WmlcSquare factor,
 								  int first, int n, WmlcDdSpan x);

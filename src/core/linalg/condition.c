@@ -18,7 +18,7 @@ wmlc_solve_condition_workspace(int d)
 WmlcStatus
 wmlc_solve_condition(WmlcSolver *solver, double *condition, void *work, WmlcPoll poll)
 {
-	int			d = solver->d;
+	int			d = solver->factor.d;
 	double	   *matrix = (double *) work;
 	double	   *scratch = matrix + (size_t) d * d;
 	size_t		scratch_doubles = (size_t) d * WMLC_EIGENVALUE_WORK;
@@ -28,16 +28,16 @@ wmlc_solve_condition(WmlcSolver *solver, double *condition, void *work, WmlcPoll
 	WmlcStatus	status;
 
 	*condition = INFINITY;
-	if (solver->rank < d)
+	if (solver->factor.rank < d)
 		return WMLC_OK;
 
 	/* In the caller's units M is matrix_ij / (scale_i scale_j), but for a common factor. */
 	for (int i = 0; i < d; i++)
-		least_scale = fmin(least_scale, solver->scale[i]);
+		least_scale = fmin(least_scale, solver->factor.scale[i]);
 	for (int j = 0; j < d; j++)
 		for (int i = j; i < d; i++)
-			matrix[i + (size_t) j * d] = wmlc_square_row(solver->matrix, i).hi[j]
-				* (least_scale / solver->scale[i]) * (least_scale / solver->scale[j]);
+			matrix[i + (size_t) j * d] = wmlc_square_row(solver->factor.matrix, i).hi[j]
+				* (least_scale / solver->factor.scale[i]) * (least_scale / solver->factor.scale[j]);
 	status = wmlc_largest_eigenvalue(d, matrix, d, scratch, scratch_doubles, &largest);
 	if (status != WMLC_OK)
 		return status;
@@ -49,10 +49,10 @@ wmlc_solve_condition(WmlcSolver *solver, double *condition, void *work, WmlcPoll
 			return WMLC_INTERRUPTED;
 		for (int i = 0; i < d; i++)
 			wmlc_dd_set(x, i, wmlc_dd(i == j ? 1.0 : 0.0));
-		wmlc_cholesky_solve(solver->loops, solver->factor, d, x);
+		wmlc_cholesky_solve(solver->factor.loops, solver->factor.square, d, x);
 		for (int i = j; i < d; i++)
 			matrix[i + (size_t) j * d] = wmlc_dd_value(wmlc_dd_get(x, i))
-				* (solver->scale[i] / least_scale) * (solver->scale[j] / least_scale);
+				* (solver->factor.scale[i] / least_scale) * (solver->factor.scale[j] / least_scale);
 	}
 	status = wmlc_largest_eigenvalue(d, matrix, d, scratch, scratch_doubles, &largest_inverse);
 	*condition = largest * largest_inverse;

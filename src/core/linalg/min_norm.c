@@ -28,14 +28,14 @@
 static WmlcDdSpan
 coefficients_of(const WmlcSolver *solver, int j)
 {
-	return wmlc_square_row(solver->factor, j);
+	return wmlc_square_row(solver->factor.square, j);
 }
 
 /* W by row: how independent column i enters the dependent ones */
 static WmlcDdSpan
 uses_of(const WmlcSolver *solver, int i)
 {
-	return wmlc_dd_from(wmlc_square_row(solver->factor, i), solver->rank);
+	return wmlc_dd_from(wmlc_square_row(solver->factor.square, i), solver->factor.rank);
 }
 
 /*
@@ -46,7 +46,7 @@ uses_of(const WmlcSolver *solver, int i)
 static double
 coefficient_noise(const WmlcSolver *solver)
 {
-	return fmin(solver->tolerance / solver->smallest_pivot, DBL_EPSILON / 2.0);
+	return fmin(solver->factor.tolerance / solver->factor.smallest_pivot, DBL_EPSILON / 2.0);
 }
 
 /*
@@ -57,26 +57,26 @@ coefficient_noise(const WmlcSolver *solver)
 static WmlcStatus
 find_coefficients(WmlcSolver *solver, int j, WmlcPoll poll)
 {
-	WmlcDdSpan	row = wmlc_square_row(solver->matrix, j);
+	WmlcDdSpan	row = wmlc_square_row(solver->factor.matrix, j);
 	WmlcDdSpan	v = solver->vector;
-	int			n = solver->depends_on[j];
+	int			n = solver->factor.depends_on[j];
 	double		noise = coefficient_noise(solver);
 	WmlcStatus	status;
 
 	/* column j of A in the caller's units */
 	for (int i = 0; i < n; i++)
 		wmlc_dd_set(v, i, wmlc_dd_scale(wmlc_dd_scale(wmlc_dd_get(row, i),
-													  1.0 / solver->scale[i]),
-										1.0 / solver->scale[j]));
+													  1.0 / solver->factor.scale[i]),
+										1.0 / solver->factor.scale[j]));
 	status = wmlc_solve_leading(solver, n, v, poll);
-	for (int i = 0; i < solver->rank; i++)
+	for (int i = 0; i < solver->factor.rank; i++)
 	{
 		WmlcDd		value = i < n ? wmlc_dd_get(v, i) : wmlc_dd(0.0);
 
-		if (fabs(value.hi) * solver->scale[j] <= noise * solver->scale[i])
+		if (fabs(value.hi) * solver->factor.scale[j] <= noise * solver->factor.scale[i])
 			value = wmlc_dd(0.0);
 		wmlc_dd_set(coefficients_of(solver, j), i, value);
-		wmlc_dd_set(uses_of(solver, i), j - solver->rank, value);
+		wmlc_dd_set(uses_of(solver, i), j - solver->factor.rank, value);
 	}
 	return status;
 }
@@ -84,7 +84,7 @@ find_coefficients(WmlcSolver *solver, int j, WmlcPoll poll)
 static WmlcStatus
 factor_overlap(WmlcSolver *solver, WmlcPoll poll)
 {
-	int			r = solver->rank;
+	int			r = solver->factor.rank;
 
 	for (int i = 0; i < r; i++)
 	{
@@ -92,13 +92,13 @@ factor_overlap(WmlcSolver *solver, WmlcPoll poll)
 			return WMLC_INTERRUPTED;
 		for (int k = 0; k <= i; k++)
 		{
-			WmlcDd		entry = solver->loops->dot(solver->d - r, uses_of(solver, i),
+			WmlcDd		entry = solver->factor.loops->dot(solver->factor.d - r, uses_of(solver, i),
 													 uses_of(solver, k));
 
 			if (k == i)
 			{
 				entry = wmlc_dd_add_d(entry, 1.0);
-				wmlc_dd_set(solver->remainder, i, entry);
+				wmlc_dd_set(solver->factor.remainder, i, entry);
 			}
 			wmlc_dd_set(wmlc_square_row(solver->overlap, i), k, entry);
 		}
@@ -107,7 +107,7 @@ factor_overlap(WmlcSolver *solver, WmlcPoll poll)
 	{
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
-		wmlc_cholesky_column(solver->loops, solver->overlap, k, r, solver->remainder);
+		wmlc_cholesky_column(solver->factor.loops, solver->overlap, k, r, solver->factor.remainder);
 	}
 	return WMLC_OK;
 }
@@ -115,7 +115,7 @@ factor_overlap(WmlcSolver *solver, WmlcPoll poll)
 WmlcStatus
 wmlc_min_norm_prepare(WmlcSolver *solver, WmlcPoll poll)
 {
-	for (int j = solver->rank; j < solver->d; j++)
+	for (int j = solver->factor.rank; j < solver->factor.d; j++)
 	{
 		WmlcStatus	status = find_coefficients(solver, j, poll);
 
@@ -133,11 +133,11 @@ static WmlcDd
 inconsistency(const WmlcSolver *solver, WmlcDdSpan b, int j)
 {
 	WmlcDdSpan	coefficients = coefficients_of(solver, j);
-	WmlcDd		distance = solver->loops->residual(wmlc_dd_get(b, j), solver->rank,
+	WmlcDd		distance = solver->factor.loops->residual(wmlc_dd_get(b, j), solver->factor.rank,
 													 coefficients, b);
 	double		size = fabs(b.hi[j]);
 
-	for (int i = 0; i < solver->rank; i++)
+	for (int i = 0; i < solver->factor.rank; i++)
 		size += fabs(coefficients.hi[i] * b.hi[i]);
 	return fabs(distance.hi) <= coefficient_noise(solver) * size ? wmlc_dd(0.0) : distance;
 }
@@ -146,15 +146,15 @@ inconsistency(const WmlcSolver *solver, WmlcDdSpan b, int j)
 static void
 project(WmlcSolver *solver, WmlcDdSpan b)
 {
-	int			r = solver->rank;
+	int			r = solver->factor.rank;
 	WmlcDdSpan	outside = wmlc_dd_from(b, r);
 	WmlcDdSpan	shift = solver->correction;
 
-	for (int j = r; j < solver->d; j++)
+	for (int j = r; j < solver->factor.d; j++)
 		wmlc_dd_set(b, j, inconsistency(solver, b, j));
 	for (int i = 0; i < r; i++)
-		wmlc_dd_set(shift, i, solver->loops->dot(solver->d - r, uses_of(solver, i), outside));
-	wmlc_cholesky_solve(solver->loops, solver->overlap, r, shift);
+		wmlc_dd_set(shift, i, solver->factor.loops->dot(solver->factor.d - r, uses_of(solver, i), outside));
+	wmlc_cholesky_solve(solver->factor.loops, solver->overlap, r, shift);
 	for (int i = 0; i < r; i++)
 		wmlc_dd_set(b, i, wmlc_dd_add(wmlc_dd_get(b, i), wmlc_dd_get(shift, i)));
 }
@@ -162,13 +162,13 @@ project(WmlcSolver *solver, WmlcDdSpan b)
 WmlcStatus
 wmlc_min_norm_solve(WmlcSolver *solver, WmlcDdSpan b, WmlcPoll poll)
 {
-	int			r = solver->rank;
+	int			r = solver->factor.rank;
 	WmlcStatus	status;
 
 	project(solver, b);
 	status = wmlc_solve_leading(solver, r, b, poll);
-	wmlc_cholesky_solve(solver->loops, solver->overlap, r, b);
-	for (int j = r; j < solver->d; j++)
-		wmlc_dd_set(b, j, solver->loops->dot(r, coefficients_of(solver, j), b));
+	wmlc_cholesky_solve(solver->factor.loops, solver->overlap, r, b);
+	for (int j = r; j < solver->factor.d; j++)
+		wmlc_dd_set(b, j, solver->factor.loops->dot(r, coefficients_of(solver, j), b));
 	return status;
 }

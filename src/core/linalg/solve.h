@@ -18,42 +18,15 @@
 
 #include <stddef.h>
 
-#include "core/linalg/cholesky.h"
-#include "core/dd/dd.h"
-#include "core/dd/dd_dot.h"
-#include "core/base/status.h"
+#include "core/linalg/factor.h"
 
-/* What comes after `column` is private to solve.c and min_norm.c. */
+/* All but the factor is private to solve.c, min_norm.c and condition.c. */
 typedef struct WmlcSolver
 {
-	int			d;
-	int			rank;
-
-	/*
-	 * The least share of a column's squared length that the columns eliminated
-	 * before it leave unexplained, over the independent columns: 1 when all
-	 * are orthogonal, and roughly 1 / condition.
-	 */
-	double		smallest_pivot;
-
-	/*
-	 * The order of elimination: position i stands for column column[i] of A.
-	 * The first `rank` are independent.
-	 */
-	int		   *column;
-
-	const WmlcDdLoops *loops;
-	double		tolerance;		/* a pivot at or below it counts as zero */
-
-	/* All in that order; column[i], i >= rank, depends on the first depends_on[i]. */
-	int		   *depends_on;
-	double	   *scale;			/* powers of two that make the diagonal about 1 */
-	double	   *diagonal;		/* of `matrix` */
-	WmlcSquare	matrix;			/* scale_i (A + ridge I)_ij scale_j */
-	WmlcSquare	factor;			/* Cholesky factor of its leading block */
+	WmlcFactor	factor;			/* of A + ridge I, and the scaled matrix */
 	WmlcSquare	overlap;		/* see min_norm.c; only when rank < d */
-	WmlcDdSpan	remainder;		/* diagonal of the Schur complement */
 
+	/* in the order of elimination: */
 	WmlcDdSpan	vector;			/* the caller's b, then w */
 	WmlcDdSpan	rhs;			/* scratch of wmlc_solve_leading */
 	WmlcDdSpan	solution;

@@ -11,15 +11,10 @@
  */
 #include "core/linalg/spectral.h"
 
-/*
- * A pivot is what is left of a diagonal entry.  At or below this share of it,
- * times d, the column depends on the ones before; the same as in solve.c.
- */
-#define ZERO_PIVOT 0x1p-95
-#define ROW_NOISE 0x1p-107
+#include <string.h>
 
-/* A diagonal below minus this share of what it was is no rounding error. */
-#define CLEARLY_NEGATIVE 0x1p-26
+#include "core/linalg/factor.h"
+#include "core/linalg/tolerance.h"
 
 /* Two rows are orthogonal when their cosine is below d times this. */
 #define ORTHOGONAL 0x1p-100
@@ -27,125 +22,75 @@
 /* The method doubles the digits with every sweep, after four or five. */
 #define MAX_SWEEPS 60
 
-typedef struct Factor
+typedef struct Rows
 {
 	int			d;
 	int			stride;
 	int			rank;
 	WmlcDdSpan	rows;			/* at first the matrix */
 	WmlcDdSpan	squares;		/* squared lengths of the rows */
-	double	   *diagonal;		/* of the matrix, by column */
-	int		   *order;			/* row k belongs to column order[k] */
-	double		zero_pivot;
-} Factor;
+	WmlcDdSpan	spare;			/* a row */
+} Rows;
 
 static inline WmlcDdSpan
-factor_row(const Factor *factor, int i)
+get_row(const Rows *rows, int i)
 {
-	return wmlc_dd_from(factor->rows, (size_t) i * factor->stride);
+	return wmlc_dd_from(rows->rows, (size_t) i * rows->stride);
 }
 
 static void
-swap_rows(int n, WmlcDdSpan x, WmlcDdSpan y)
+lay_out(Rows *rows, WmlcFactor *factor, int d, WmlcArena *arena)
 {
-	for (int j = 0; j < n; j++)
-	{
-		WmlcDd		t = wmlc_dd_get(x, j);
-
-		wmlc_dd_set(x, j, wmlc_dd_get(y, j));
-		wmlc_dd_set(y, j, t);
-	}
+	wmlc_factor_layout(factor, d, true, arena);
+	rows->squares = wmlc_arena_span(arena, d);
+	rows->spare = wmlc_arena_span(arena, d + 1);
 }
 
-/* The row with the largest diagonal left, or -1 when only noise is left. */
-static WmlcStatus
-choose_pivot(const Factor *factor, int *choice)
+size_t
+wmlc_spectral_workspace(int d)
 {
-	double		largest = 0.0;
+	WmlcArena	arena = {NULL, 0};
+	WmlcFactor	factor;
+	Rows		rows;
 
-	*choice = -1;
-	for (int k = factor->rank; k < factor->d; k++)
-	{
-		int			column = factor->order[k];
-		double		left = factor_row(factor, k).hi[column];
-
-		if (left < -CLEARLY_NEGATIVE * factor->diagonal[column])
-			return WMLC_NOT_POSITIVE;
-		if (left > factor->zero_pivot * factor->diagonal[column] && left > largest)
-		{
-			largest = left;
-			*choice = k;
-		}
-	}
-	return WMLC_OK;
+	lay_out(&rows, &factor, d, &arena);
+	return arena.used;
 }
 
-/* Turn row `rank` into one of the factor and take it off the rows behind it. */
+/* Row k of L', back in the caller's columns and units. */
 static void
-eliminate(Factor *factor)
+restore_row(const Rows *rows, const WmlcFactor *factor, int k)
 {
-	const WmlcDdVectorLoops *loops = wmlc_dd_vector_loops();
-	int			d = factor->d;
-	int			column = factor->order[factor->rank];
-	WmlcDdSpan	row = factor_row(factor, factor->rank);
-	WmlcDd		root = wmlc_dd_sqrt(wmlc_dd_get(row, column));
+	WmlcDdSpan	row = get_row(rows, k);
 
-	for (int j = 0; j <= d; j++)
-		wmlc_dd_set(row, j, wmlc_dd_div(wmlc_dd_get(row, j), root));
-	for (int k = factor->rank + 1; k < d; k++)
+	for (int i = 0; i <= rows->d; i++)
 	{
-		WmlcDdSpan	other = factor_row(factor, k);
+		WmlcDd		entry = i < k ? wmlc_dd(0.0) : wmlc_factor_entry(factor, i, k);
 
-		loops->add_multiple(d + 1, wmlc_dd_neg(wmlc_dd_get(row, factor->order[k])), row, other);
-		wmlc_dd_set(other, column, wmlc_dd(0.0));
+		wmlc_dd_set(rows->spare, factor->column[i], wmlc_dd_scale(entry, 1.0 / factor->scale[i]));
 	}
-}
-
-/* Rows change places, columns stay where they are. */
-static WmlcStatus
-factor_pivoted(Factor *factor, WmlcPoll poll)
-{
-	for (int k = 0; k < factor->d; k++)
-	{
-		factor->order[k] = k;
-		factor->diagonal[k] = factor_row(factor, k).hi[k];
-	}
-	for (factor->rank = 0; factor->rank < factor->d; factor->rank++)
-	{
-		int			column = factor->order[factor->rank];
-		int			pivot;
-		WmlcStatus	status = choose_pivot(factor, &pivot);
-
-		if (status != WMLC_OK || pivot < 0)
-			return status;
-		if (wmlc_interrupted(poll))
-			return WMLC_INTERRUPTED;
-		swap_rows(factor->d + 1, factor_row(factor, factor->rank), factor_row(factor, pivot));
-		factor->order[factor->rank] = factor->order[pivot];
-		factor->order[pivot] = column;
-		eliminate(factor);
-	}
-	return WMLC_OK;
+	memcpy(row.hi, rows->spare.hi, (rows->d + 1) * sizeof(double));
+	memcpy(row.lo, rows->spare.lo, (rows->d + 1) * sizeof(double));
 }
 
 static void
-measure_row(Factor *factor, int i)
+measure_row(Rows *rows, int i)
 {
-	WmlcDdSpan	row = factor_row(factor, i);
+	WmlcDdSpan	row = get_row(rows, i);
 
-	wmlc_dd_set(factor->squares, i, wmlc_dd_loops()->dot(factor->d, row, row));
+	wmlc_dd_set(rows->squares, i, wmlc_dd_loops()->dot(rows->d, row, row));
 }
 
 /* The squared length of row i changes; measure anew when digits have cancelled. */
 static void
-change_square(Factor *factor, int i, WmlcDd change)
+change_square(Rows *rows, int i, WmlcDd change)
 {
-	WmlcDd		old = wmlc_dd_get(factor->squares, i);
+	WmlcDd		old = wmlc_dd_get(rows->squares, i);
 	WmlcDd		new = wmlc_dd_add(old, change);
 
-	wmlc_dd_set(factor->squares, i, new);
+	wmlc_dd_set(rows->squares, i, new);
 	if (!(new.hi > 0x1p-20 * old.hi))
-		measure_row(factor, i);
+		measure_row(rows, i);
 }
 
 /*
@@ -165,10 +110,10 @@ jacobi_tangent(WmlcDd x_square, WmlcDd y_square, WmlcDd overlap)
 }
 
 static void
-rotate_rows(Factor *factor, int i, int k, WmlcDd overlap)
+rotate_rows(Rows *rows, int i, int k, WmlcDd overlap)
 {
-	double		tangent = jacobi_tangent(wmlc_dd_get(factor->squares, i),
-										 wmlc_dd_get(factor->squares, k), overlap);
+	double		tangent = jacobi_tangent(wmlc_dd_get(rows->squares, i),
+										 wmlc_dd_get(rows->squares, k), overlap);
 	WmlcDd		square = wmlc_dd_add_d(wmlc_two_prod(tangent, tangent), 1.0);
 	WmlcDd		change = wmlc_dd_mul_d(overlap, tangent);
 	double		guess = 1.0 / sqrt(square.hi);
@@ -181,35 +126,35 @@ rotate_rows(Factor *factor, int i, int k, WmlcDd overlap)
 	 */
 	error = wmlc_dd_sub(wmlc_dd(1.0), wmlc_dd_mul(square, wmlc_two_prod(guess, guess)));
 	c = wmlc_quick_two_sum(guess, 0.5 * guess * error.hi);
-	wmlc_dd_vector_loops()->rotate(factor->d + 1, c, wmlc_dd_mul_d(c, tangent),
-									 factor_row(factor, i), factor_row(factor, k));
-	change_square(factor, i, change);
-	change_square(factor, k, wmlc_dd_neg(change));
+	wmlc_dd_vector_loops()->rotate(rows->d + 1, c, wmlc_dd_mul_d(c, tangent),
+									 get_row(rows, i), get_row(rows, k));
+	change_square(rows, i, change);
+	change_square(rows, k, wmlc_dd_neg(change));
 }
 
 /* One sweep over all pairs; *done turns true when nothing was left to do. */
 static WmlcStatus
-sweep(Factor *factor, bool *done, WmlcPoll poll)
+sweep(Rows *rows, bool *done, WmlcPoll poll)
 {
 	const WmlcDdLoops *loops = wmlc_dd_loops();
-	double		tolerance = factor->d * ORTHOGONAL;
-	const double *squares = factor->squares.hi;
+	double		tolerance = rows->d * ORTHOGONAL;
+	const double *squares = rows->squares.hi;
 
 	*done = true;
-	for (int i = 0; i < factor->rank; i++)
-		measure_row(factor, i);
-	for (int i = 0; i < factor->rank; i++)
+	for (int i = 0; i < rows->rank; i++)
+		measure_row(rows, i);
+	for (int i = 0; i < rows->rank; i++)
 	{
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
-		for (int k = i + 1; k < factor->rank; k++)
+		for (int k = i + 1; k < rows->rank; k++)
 		{
-			WmlcDd		overlap = loops->dot(factor->d, factor_row(factor, i),
-											   factor_row(factor, k));
+			WmlcDd		overlap = loops->dot(rows->d, get_row(rows, i),
+											   get_row(rows, k));
 
 			if (fabs(overlap.hi) > tolerance * sqrt(squares[i]) * sqrt(squares[k]))
 			{
-				rotate_rows(factor, i, k, overlap);
+				rotate_rows(rows, i, k, overlap);
 				*done = false;
 			}
 		}
@@ -219,22 +164,21 @@ sweep(Factor *factor, bool *done, WmlcPoll poll)
 
 WmlcStatus
 wmlc_spectral_rows(int d, int stride, WmlcDdSpan square, double count, bool orthogonal,
-				   int *rank, double *work, WmlcPoll poll)
+				   int *rank, void *work, WmlcPoll poll)
 {
-	Factor		factor = {
-		.d = d,
-		.stride = stride,
-		.rows = square,
-		.squares = {work, work + d},
-		.diagonal = work + 2 * d,
-		.order = (int *) (work + 3 * d),
-		.zero_pivot = d * (ZERO_PIVOT + count * ROW_NOISE)
-	};
+	Rows		rows = {.d = d, .stride = stride, .rows = square};
+	WmlcFactor	factor;
+	WmlcArena	arena = {work, 0};
 	bool		done = !orthogonal;
-	WmlcStatus	status = factor_pivoted(&factor, poll);
+	WmlcStatus	status;
 
-	*rank = factor.rank;
+	lay_out(&rows, &factor, d, &arena);
+	factor.square = (WmlcSquare) {stride, square};
+	status = wmlc_factor(&factor, wmlc_zero_pivot(d, count), poll);
+	*rank = rows.rank = factor.rank;
+	for (int i = 0; i < factor.rank && status == WMLC_OK; i++)
+		restore_row(&rows, &factor, i);
 	for (int i = 0; status == WMLC_OK && !done; i++)
-		status = i < MAX_SWEEPS ? sweep(&factor, &done, poll) : WMLC_NO_CONVERGENCE;
+		status = i < MAX_SWEEPS ? sweep(&rows, &done, poll) : WMLC_NO_CONVERGENCE;
 	return status;
 }

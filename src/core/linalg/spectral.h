@@ -15,17 +15,19 @@
 #include "core/dd/dd_vector.h"
 #include "core/base/status.h"
 
+/* Bytes of workspace. */
+extern size_t wmlc_spectral_workspace(int d);
+
 /*
  * `square` is the symmetric p x p matrix (A, b; b', c), by rows `stride` apart;
  * it is destroyed and its leading rows, *rank of them, become the (g_i, h_i).
  * Where `orthogonal` is false the rows are a triangular factor's, which is
- * cheaper.  `count` is how many rows of data A sums over, as in solve.h; `work`
- * holds 4 d doubles.
+ * cheaper.  `count` is how many rows of data A sums over, as in solve.h.
  *
  * WMLC_NOT_POSITIVE: A has a clearly negative eigenvalue.
  */
 extern WmlcStatus wmlc_spectral_rows(int d, int stride, WmlcDdSpan square, double count,
-									 bool orthogonal, int *rank, double *work,
+									 bool orthogonal, int *rank, void *work,
 									 WmlcPoll poll);
 
 /* x^n, for polynomials of eigenvalues */

@@ -104,7 +104,8 @@ wmlc_r2(const WmlcGram *gram, const double *w, int constant, double *r2)
 size_t
 wmlc_adapt_workspace(int d)
 {
-	return (wmlc_task_doubles(d) + 8 * (size_t) (d + 1)) * sizeof(double);
+	return (wmlc_task_doubles(d) + 8 * (size_t) (d + 1)) * sizeof(double)
+		+ wmlc_spectral_workspace(d);
 }
 
 WmlcStatus

@@ -138,7 +138,8 @@ matrix_doubles(int d)
 size_t
 wmlc_objective_workspace(WmlcObjectiveKind kind, int d)
 {
-	size_t		add = (wmlc_task_doubles(d) + 4 * matrix_doubles(d)) * sizeof(double);
+	size_t		add = (wmlc_task_doubles(d) + 4 * matrix_doubles(d)) * sizeof(double)
+		+ wmlc_spectral_workspace(d);
 	size_t		fit = wmlc_objective_fit_workspace(kind, d);
 
 	return kind != WMLC_ERM && add > fit ? add : fit;

@@ -37,7 +37,7 @@ wmlc_objective_fit_workspace(WmlcObjectiveKind kind, int d)
 
 	if (kind == WMLC_ERM)
 		return bytes;
-	return bytes +
+	return bytes + wmlc_spectral_workspace(d) +
 		(square_doubles(d) + 2 * wmlc_triangle_size(n + 1) + 3 * (n + 1)) * sizeof(double);
 }
 
@@ -56,7 +56,7 @@ solve_sums(const WmlcObjectiveSum *sum, double ridge, WmlcDd *w, int *rank, doub
 		return status;
 	for (int i = 0; i < d; i++)
 		b[i] = wmlc_dd_get(sum->sums, wmlc_triangle_index(d + 1, i, d));
-	*rank = solver.rank;
+	*rank = solver.factor.rank;
 	return wmlc_solve(&solver, b, w, poll);
 }
 
@@ -304,7 +304,7 @@ solve_equations(const WmlcObjectiveSum *sum, double ridge, WmlcDd *w, int *rank,
 	reduction.scale = work;
 	work += n;
 	reduction.scratch = work;
-	work += 4 * d;
+	work += 4 * d + wmlc_spectral_workspace(d) / sizeof(double);
 	reduction.square = (WmlcDdSpan) {work, work + square_doubles(d) / 2};
 	work += square_doubles(d);
 	reduction.equations.triangle = (WmlcDdSpan) {work, work + entries};
@@ -315,8 +315,8 @@ solve_equations(const WmlcObjectiveSum *sum, double ridge, WmlcDd *w, int *rank,
 							   work, poll);
 	if (status != WMLC_OK)
 		return status;
-	reduction.columns = solver.column;
-	reduction.rank = solver.rank;
+	reduction.columns = solver.factor.column;
+	reduction.rank = solver.factor.rank;
 	wmlc_unpack_triangle(d + 1, sum->sums.hi, sum->sums.lo, reduction.stride, reduction.square);
 	for (int i = 0; i < d; i++)
 	{
@@ -331,7 +331,7 @@ solve_equations(const WmlcObjectiveSum *sum, double ridge, WmlcDd *w, int *rank,
 	if (status == WMLC_OK && *rank < d)
 		return spread_solution(&reduction, &solver, basic, w);
 	for (int k = 0; k < d && status == WMLC_OK; k++)
-		w[solver.column[k]] = basic[k];
+		w[solver.factor.column[k]] = basic[k];
 	return status;
 }
 

@@ -56,7 +56,7 @@ read_task(const WmlcPrior *prior, const double *moments, const double *moments_l
 	int			d = prior->dims;
 	WmlcStatus	status = wmlc_triangle_load(triangle, d + 1, moments, moments_lo, NULL, NULL);
 
-	triangle->tolerance = wmlc_triangle_tolerance(d + 1, moments_lo != NULL);
+	triangle->tolerance = wmlc_triangle_tolerance(d + 1, 0.0, moments_lo != NULL);
 	if (status == WMLC_OK)
 		status = wmlc_triangle_factor(triangle);
 	if (status != WMLC_OK)

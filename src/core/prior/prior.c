@@ -75,7 +75,7 @@ clear_prior(WmlcPrior *prior, int dims)
 	prior->noise_shape = prior->spread_degrees = prior->dispersion = 0.0;
 	prior->family = WMLC_GAUSSIAN;
 	prior->descriptors = 1;
-	prior->iterations = prior->rank = 0;
+	prior->iterations = prior->rank = prior->design_rank = 0;
 	prior->converged = prior->singular = prior->saturated = false;
 }
 
@@ -358,6 +358,7 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	prior->loglik = find_loglik(fit);
 	prior->iterations = fit->iterations;
 	prior->rank = fit->current.directions;
+	prior->design_rank = fit->reduced.rank;
 	prior->converged = fit->converged;
 	prior->singular = prior->rank < tasks->dims;
 	prior->saturated = options->fixed_noise == 0.0 && fit->current.noise <= fit->reduced.floor;

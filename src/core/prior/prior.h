@@ -143,6 +143,7 @@ typedef struct WmlcPrior
 	double		loglik;			/* restricted log-likelihood under REML */
 	int			iterations;
 	int			rank;			/* of S */
+	int			design_rank;	/* of the pooled features: how many are independent */
 	bool		converged;
 	bool		singular;		/* rank < dims: the optimum is on the boundary */
 

@@ -29,7 +29,8 @@
 #include <string.h>
 
 #include "core/base/arena.h"
-#include "core/linalg/cholesky.h"
+#include "core/linalg/factor.h"
+#include "core/linalg/tolerance.h"
 #include "core/prior/prior.h"
 
 /* This many tasks go through the sweeps side by side. */
@@ -65,14 +66,6 @@ wmlc_outer(int n, int k, const double *a, double *result)
 		}
 }
 
-static inline WmlcDdSpan
-wmlc_arena_span(WmlcArena *arena, size_t count)
-{
-	double	   *hi = wmlc_arena_doubles(arena, count);
-
-	return (WmlcDdSpan) {hi, wmlc_arena_doubles(arena, count)};
-}
-
 /* ---- prior_weights.c ---- */
 
 /* Final weights of tasks; zero where a task has no rows or no weight. */
@@ -93,6 +86,10 @@ extern WmlcStatus wmlc_prior_weigh(const WmlcPriorTasks *tasks, WmlcPriorWeights
  * it is what a QR factorisation is for its rows.  Row i of R stands in row i of
  * the square from the diagonal on.  A feature that depends on those before it
  * has a zero row.
+ *
+ * This is no WmlcFactor: the features must stay in the order of the pooled
+ * basis, in which the triangle is changed to that basis by one product, and so
+ * there is nothing to choose.
  */
 typedef struct WmlcTriangle
 {
@@ -103,11 +100,15 @@ typedef struct WmlcTriangle
 	WmlcDdSpan	remainder;		/* diagonal of what is not yet explained */
 } WmlcTriangle;
 
-/* No sums of rows have a pivot more negative than this share of a diagonal. */
-#define WMLC_INDEFINITE 1e-4
-
-/* How much of a diagonal may be rounding, for sums with and without low parts. */
-extern double wmlc_triangle_tolerance(int size, bool low_parts);
+/*
+ * How much of a diagonal may be rounding, for sums of so many rows with and
+ * without low parts.
+ */
+static inline double
+wmlc_triangle_tolerance(int size, double rows, bool low_parts)
+{
+	return low_parts ? wmlc_zero_pivot(size, rows) : wmlc_zero_pivot_double(size);
+}
 
 extern void wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *arena);
 
@@ -119,9 +120,6 @@ extern void wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *ar
 extern WmlcStatus wmlc_triangle_load(WmlcTriangle *triangle, int p, const double *hi,
 									 const double *lo, const int *index, const double *scale);
 extern WmlcStatus wmlc_triangle_factor(WmlcTriangle *triangle);
-
-/* Exchange features k <= i between two steps of a factorisation, k done so far. */
-extern void wmlc_triangle_swap(WmlcTriangle *triangle, int k, int i);
 
 /*
  * The lower triangular K with K K' = I + Y'Y, Y being n x n by columns.  The

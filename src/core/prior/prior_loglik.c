@@ -99,7 +99,6 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 	status = wmlc_prior_weigh(tasks, &memory.weights);
 	if (status != WMLC_OK)
 		return status;
-	memory.triangle.tolerance = wmlc_triangle_tolerance(d + 1, tasks->moments_lo != NULL);
 	for (int i = 0; i <= d; i++)
 		wmlc_dd_set(memory.shift, i, wmlc_dd(i < d ? -prior->mean[i] : 1.0));
 
@@ -112,6 +111,7 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 			return WMLC_INTERRUPTED;
 		if (memory.weights.alpha[j] == 0.0)
 			continue;
+		memory.triangle.tolerance = wmlc_triangle_tolerance(d + 1, tasks->rows[j], lo != NULL);
 		status = wmlc_triangle_load(&memory.triangle, d + 1, tasks->moments + j * size, lo,
 									NULL, NULL);
 		if (status == WMLC_OK)

@@ -3,20 +3,15 @@
  *	  From grams to compressed tasks in a basis in which doubles are enough.
  *
  * Three steps, all in double-double:
- *	1. scale every feature and the response by a power of two, so that nothing
- *	   overflows and units do not matter;
- *	2. factor the pooled second moment, R'R = sum alpha G / sum alpha.  The basis
- *	   R^-1 makes the features orthonormal over the pooled tasks and the response
+ *	1. pool the second moments, sum alpha G / sum alpha;
+ *	2. scale every feature and the response by a power of two, so that nothing
+ *	   overflows and units do not matter, and factor into R'R.  The basis R^-1 makes the features orthonormal over the pooled tasks and the response
  *	   the residual of the pooled regression: offsets of any size are gone;
  *	3. factor each task and change its triangle to that basis.  A triangular
  *	   basis keeps triangles triangular, so this is one more product.
  * Only then are numbers rounded to double.
  */
 #include "core/prior/prior_internal.h"
-
-/* Features this close to a combination of others count as one. */
-#define COLLINEAR_DD 1e-22
-#define COLLINEAR_DOUBLE 1e-13
 
 /* Least noise variance, as a share of the pooled regression's. */
 #define NOISE_FLOOR 1e-10
@@ -28,11 +23,10 @@
 typedef struct Reducer
 {
 	WmlcDdSpan	pooled;			/* packed p x p */
-	WmlcTriangle whole;			/* of the pooled tasks, all features */
+	WmlcFactor	whole;			/* of the pooled tasks; the response is a passenger */
 	WmlcTriangle part;			/* kept features and the response, of one task */
 	WmlcSquare	basis;			/* column j of the augmented basis in row j */
 	WmlcDdSpan	column;
-	int		   *order;			/* features as they were factored, and the response */
 	int		   *index;			/* kept features, and the response */
 } Reducer;
 
@@ -58,12 +52,12 @@ reducer_layout(Reducer *reducer, int dims, WmlcArena *arena)
 	size_t		p = dims + 1;
 
 	reducer->pooled = wmlc_arena_span(arena, wmlc_packed_size(p));
-	wmlc_triangle_layout(&reducer->whole, p, arena);
+	wmlc_factor_layout(&reducer->whole, dims, true, arena);
+	reducer->whole.square = (WmlcSquare) {(int) p, wmlc_arena_span(arena, p * p)};
 	wmlc_triangle_layout(&reducer->part, p, arena);
 	reducer->basis.stride = p;
 	reducer->basis.span = wmlc_arena_span(arena, p * p);
 	reducer->column = wmlc_arena_span(arena, p);
-	reducer->order = wmlc_arena_take(arena, p, sizeof(int));
 	reducer->index = wmlc_arena_take(arena, p, sizeof(int));
 }
 
@@ -106,102 +100,60 @@ pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, WmlcDdSpan po
 	return WMLC_OK;
 }
 
-/* Powers of two that bring the pooled diagonal near one. */
-static void
-choose_scale(WmlcDdSpan pooled, int p, double *scale)
+/* Rows that the pooled sums hold the rounding of. */
+static double
+pooled_rows(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights)
 {
-	for (int i = 0; i < p; i++)
-	{
-		double		diagonal = pooled.hi[wmlc_packed(p, i, i)];
-		int			exponent = 0;
+	double		rows = 0.0;
 
-		if (diagonal > 0.0 && isfinite(diagonal))
-			frexp(sqrt(diagonal), &exponent);
-		scale[i] = ldexp(1.0, -exponent);
-	}
-}
-
-/* The feature from k on of which the ones before explain the least, and how much. */
-static int
-least_explained(const WmlcTriangle *whole, int k, double *unexplained)
-{
-	int			best = k;
-
-	*unexplained = 0.0;
-	for (int i = k; i < whole->size - 1; i++)
-	{
-		double		diagonal = wmlc_triangle_get(whole, i, i).hi;
-		double		share = diagonal > 0.0 ? whole->remainder.hi[i] / diagonal : 0.0;
-
-		if (share > *unexplained)
-		{
-			*unexplained = share;
-			best = i;
-		}
-	}
-	return best;
+	for (size_t j = 0; j < tasks->count; j++)
+		rows += weights->alpha[j] > 0.0 ? tasks->rows[j] : 0.0;
+	return rows;
 }
 
 /*
- * Factor the pooled moment, taking next whatever is least explained so far, and
- * stop when all is explained: the features taken carry the basis.  The others
- * hang on them by the rows of the factor.
+ * Factor the pooled moment: the independent features carry the basis, and the
+ * others hang on them by the rows of the factor.
  */
 static WmlcStatus
-factor_pooled(Reducer *reducer, WmlcReduced *reduced, double collinear)
+factor_pooled(Reducer *reducer, WmlcReduced *reduced, double tolerance, WmlcPoll poll)
 {
-	WmlcTriangle *whole = &reducer->whole;
+	WmlcFactor *whole = &reducer->whole;
 	int			d = reduced->dims;
+	WmlcStatus	status;
 
+	wmlc_factor_load(whole, d + 1, reducer->pooled.hi, reducer->pooled.lo, 0.0);
+	status = wmlc_factor(whole, tolerance, poll);
+	if (status != WMLC_OK)
+		return status;
+	reduced->rank = whole->rank;
 	for (int i = 0; i <= d; i++)
-	{
-		double		diagonal = wmlc_triangle_get(whole, i, i).hi;
-
-		if (!isfinite(diagonal))
-			return WMLC_NOT_FINITE;
-		if (diagonal < 0.0)
-			return WMLC_NOT_POSITIVE;
-		reducer->order[i] = i;
-	}
-	for (reduced->rank = 0; reduced->rank < d; reduced->rank++)
-	{
-		int			k = reduced->rank;
-		double		unexplained;
-		int			next = least_explained(whole, k, &unexplained);
-		int			feature = reducer->order[next];
-
-		if (!(unexplained > collinear))
-			break;
-		wmlc_triangle_swap(whole, k, next);
-		reducer->order[next] = reducer->order[k];
-		reducer->order[k] = feature;
-		wmlc_cholesky_column(whole->loops, whole->square, k, d + 1, whole->remainder);
-	}
-	for (int i = reduced->rank; i <= d; i++)
-		if (whole->remainder.hi[i] < -WMLC_INDEFINITE * wmlc_triangle_get(whole, i, i).hi)
-			return WMLC_NOT_POSITIVE;
-	return WMLC_OK;
+		reduced->scale[whole->column[i]] = whole->scale[i];
+	return whole->diagonal[d] < 0.0 ||
+		whole->remainder.hi[d] < -WMLC_CLEARLY_NEGATIVE * whole->diagonal[d]
+		? WMLC_NOT_POSITIVE : WMLC_OK;
 }
 
 static void
 choose_features(Reducer *reducer, WmlcReduced *reduced)
 {
+	const WmlcFactor *whole = &reducer->whole;
 	int			d = reduced->dims;
 	int			r = reduced->rank;
 
 	for (int i = 0; i < r; i++)
-		reducer->index[i] = reduced->kept[i] = reducer->order[i];
+		reducer->index[i] = reduced->kept[i] = whole->column[i];
 	reducer->index[r] = d;
 
 	reduced->log_volume = 0.0;
 	for (int i = 0; i < d; i++)
 	{
-		double	   *loading = reduced->loadings + (size_t) reducer->order[i] * r;
+		double	   *loading = reduced->loadings + (size_t) whole->column[i] * r;
 
 		for (int k = 0; k < r; k++)
-			loading[k] = k <= i ? wmlc_dd_value(wmlc_triangle_get(&reducer->whole, i, k)) : 0.0;
+			loading[k] = k <= i ? wmlc_dd_value(wmlc_factor_entry(whole, i, k)) : 0.0;
 		if (i < r)
-			reduced->log_volume += 2.0 * log(loading[i] / reduced->scale[reducer->order[i]]);
+			reduced->log_volume += 2.0 * log(loading[i] / whole->scale[i]);
 	}
 }
 
@@ -219,8 +171,9 @@ make_basis(Reducer *reducer, WmlcReduced *reduced, double response_pivot)
 	for (int i = 0; i <= r; i++)
 		for (int k = 0; k <= i; k++)
 			wmlc_dd_set(wmlc_square_row(part->square, i), k,
-						wmlc_triangle_get(&reducer->whole, i < r ? i : reduced->dims, k));
-	wmlc_dd_set(wmlc_square_row(part->square, r), r, wmlc_dd(1.0));
+						i < r || k < r
+						? wmlc_factor_entry(&reducer->whole, i < r ? i : reduced->dims, k)
+						: wmlc_dd(1.0));
 
 	for (int i = 0; i <= r; i++)
 	{
@@ -292,6 +245,7 @@ reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reduc
 			return WMLC_INTERRUPTED;
 		if (weights->alpha[j] == 0.0)
 			continue;
+		reducer->part.tolerance = wmlc_triangle_tolerance(p, tasks->rows[j], lo != NULL);
 		status = wmlc_triangle_load(&reducer->part, p, tasks->moments + j * size, lo,
 									reducer->index, reduced->scale);
 		if (status == WMLC_OK)
@@ -319,36 +273,27 @@ wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
 				  WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll)
 {
 	Reducer		reducer;
-	int			p = tasks->dims + 1;
-	bool		low_parts = tasks->moments_lo != NULL;
-	double		collinear = low_parts ? COLLINEAR_DD : COLLINEAR_DOUBLE;
-	double		total,
-				residual;
+	int			d = tasks->dims;
+	double		tolerance = tasks->moments_lo != NULL
+		? wmlc_zero_pivot(d, pooled_rows(tasks, weights)) : wmlc_zero_pivot_double(d);
+	double		residual;
 	WmlcStatus	status;
 
-	reducer_layout(&reducer, tasks->dims, &scratch);
+	reducer_layout(&reducer, d, &scratch);
 	reduced->weight = weights->total;
 	reduced->rows = weights->rows;
 	reduced->floor = NOISE_FLOOR;
 
 	status = pool(tasks, weights, reducer.pooled, poll);
-	if (status != WMLC_OK)
-		return status;
-	choose_scale(reducer.pooled, p, reduced->scale);
-	status = wmlc_triangle_load(&reducer.whole, p, reducer.pooled.hi, reducer.pooled.lo,
-								NULL, reduced->scale);
 	if (status == WMLC_OK)
-		status = factor_pooled(&reducer, reduced, collinear);
+		status = factor_pooled(&reducer, reduced, tolerance, poll);
 	if (status != WMLC_OK)
 		return status;
 	choose_features(&reducer, reduced);
 
 	/* A response that the pooled regression explains to rounding has no noise. */
-	total = wmlc_triangle_get(&reducer.whole, p - 1, p - 1).hi;
-	residual = reducer.whole.remainder.hi[p - 1];
-	residual = residual > collinear * total ? sqrt(residual) : 0.0;
+	residual = reducer.whole.remainder.hi[d];
+	residual = residual > reducer.whole.tolerance * reducer.whole.diagonal[d] ? sqrt(residual) : 0.0;
 	make_basis(&reducer, reduced, residual);
-
-	reducer.part.tolerance = wmlc_triangle_tolerance(p, low_parts);
 	return reduce_tasks(tasks, weights, &reducer, reduced, poll);
 }

@@ -11,19 +11,6 @@
 
 #include "core/prior/prior_internal.h"
 
-/*
- * Shares of a diagonal.  A pivot below the first may be noise, of sums that are
- * less exact than they look, and is if it makes something negative by the second.
- */
-#define SMALL 1e-8
-#define NEGATIVE 1e-12
-
-double
-wmlc_triangle_tolerance(int size, bool low_parts)
-{
-	return (low_parts ? 16.0 * WMLC_DD_EPSILON : 4.0 * DBL_EPSILON) * size;
-}
-
 void
 wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *arena)
 {
@@ -80,7 +67,7 @@ static bool
 column_exceeds(const WmlcTriangle *triangle, int k)
 {
 	for (int i = k + 1; i < triangle->size; i++)
-		if (triangle->remainder.hi[i] < -NEGATIVE * wmlc_triangle_get(triangle, i, i).hi)
+		if (triangle->remainder.hi[i] < -WMLC_NEGATIVE_UNPIVOTED * wmlc_triangle_get(triangle, i, i).hi)
 			return true;
 	return false;
 }
@@ -98,41 +85,6 @@ take_back_column(WmlcTriangle *triangle, int k)
 	clear_column(triangle, k);
 }
 
-static void
-swap_entries(WmlcDdSpan a, WmlcDdSpan b)
-{
-	WmlcDd		kept = wmlc_dd_get(a, 0);
-
-	wmlc_dd_set(a, 0, wmlc_dd_get(b, 0));
-	wmlc_dd_set(b, 0, kept);
-}
-
-/* Entry (i, k) as an operand of swap_entries */
-static WmlcDdSpan
-entry_at(const WmlcTriangle *triangle, int i, int k)
-{
-	return wmlc_dd_from(wmlc_square_row(triangle->square, i), k);
-}
-
-void
-wmlc_triangle_swap(WmlcTriangle *triangle, int k, int i)
-{
-	if (k == i)
-		return;
-	for (int t = 0; t < triangle->size; t++)
-	{
-		if (t == k || t == i)
-			continue;
-		/* The matrix stands below the diagonal, the factor on both sides. */
-		swap_entries(t < k ? entry_at(triangle, k, t) : entry_at(triangle, t, k),
-					 t < i ? entry_at(triangle, i, t) : entry_at(triangle, t, i));
-		if (t < k)
-			swap_entries(entry_at(triangle, t, k), entry_at(triangle, t, i));
-	}
-	swap_entries(entry_at(triangle, k, k), entry_at(triangle, i, i));
-	swap_entries(wmlc_dd_from(triangle->remainder, k), wmlc_dd_from(triangle->remainder, i));
-}
-
 WmlcStatus
 wmlc_triangle_factor(WmlcTriangle *triangle)
 {
@@ -143,7 +95,7 @@ wmlc_triangle_factor(WmlcTriangle *triangle)
 
 		if (!isfinite(pivot))
 			return WMLC_NOT_FINITE;
-		if (diagonal < 0.0 || pivot < -WMLC_INDEFINITE * diagonal)
+		if (diagonal < 0.0 || pivot < -WMLC_INDEFINITE_UNPIVOTED * diagonal)
 			return WMLC_NOT_POSITIVE;
 		if (!(pivot > triangle->tolerance * diagonal))
 		{
@@ -152,7 +104,7 @@ wmlc_triangle_factor(WmlcTriangle *triangle)
 		}
 		wmlc_cholesky_column(triangle->loops, triangle->square, k, triangle->size,
 							 triangle->remainder);
-		if (pivot < SMALL * diagonal && column_exceeds(triangle, k))
+		if (pivot < WMLC_SMALL_UNPIVOTED * diagonal && column_exceeds(triangle, k))
 			take_back_column(triangle, k);
 	}
 	return WMLC_OK;

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "core/dd/dd.h"
+#include "core/linalg/definite.h"
 #include "core/simplex/simplex_internal.h"
 
 /* Columns of A taken at a time; with 66 dimensions they fit the first cache. */
@@ -319,31 +320,13 @@ form_matrix(Dual *dual)
 	return WMLC_OK;
 }
 
-/*
- * Add the ridge to the diagonal and factor, by Cholesky's method in rows.
- * WMLC_NO_CONVERGENCE where the ridge is lost in rounding.
- */
+/* Add the ridge to the diagonal and factor: WMLC_NOT_POSITIVE where it is lost in rounding. */
 static WmlcStatus
 factor_matrix(Dual *dual)
 {
 	for (size_t i = 0; i < dual->order; i++)
-	{
-		double	   *row = dual->matrix + i * dual->row;
-
-		for (size_t j = 0; j < i; j++)
-		{
-			const double *above = dual->matrix + j * dual->row;
-
-			row[j] = (row[j] - wmlc_dot(above, row, j)) / above[j];
-		}
-		row[i] += dual->ridge - wmlc_dot(row, row, i);
-		if (!(row[i] > 0.0))
-			return WMLC_NO_CONVERGENCE;
-		row[i] = sqrt(row[i]);
-		if (wmlc_interrupted(dual->poll))
-			return WMLC_INTERRUPTED;
-	}
-	return WMLC_OK;
+		dual->matrix[i * dual->row + i] += dual->ridge;
+	return wmlc_definite_factor((int) dual->order, dual->matrix, (int) dual->row, dual->poll);
 }
 
 /* Mean and factored matrix of the support, unless they are known. */
@@ -369,20 +352,7 @@ factor(Dual *dual)
 static void
 solve_factored(const Dual *dual, double *b)
 {
-	for (size_t i = 0; i < dual->order; i++)
-	{
-		const double *row = dual->matrix + i * dual->row;
-
-		b[i] = (b[i] - wmlc_dot(row, b, i)) / row[i];
-	}
-	for (size_t i = dual->order; i-- > 0;)
-	{
-		const double *row = dual->matrix + i * dual->row;
-
-		b[i] /= row[i];
-		for (size_t k = 0; k < i; k++)
-			b[k] -= row[k] * b[i];
-	}
+	wmlc_definite_solve((int) dual->order, dual->matrix, (int) dual->row, b);
 }
 
 /*

@@ -10,18 +10,18 @@
  * costs as much as the factor, so nothing is saved by working on K itself.
  *
  * Everything is relative to sqrt(K_ii K_jj), as the method's own error is:
- * rows of small size keep their digits beside rows of large size.
+ * rows of small size keep their digits beside rows of large size.  LAPACK's
+ * dpstrf compares pivots with one number instead, and knows nothing of equal
+ * points.
  */
 #include <string.h>
 
+#include "core/linalg/tolerance.h"
 #include "core/simplex/simplex_internal.h"
 #include "core/weights/kernel_points.h"
 
 /* What may be left over, relative to sqrt(K_ii K_jj), of a semidefinite K. */
 #define LEFT_OVER 1e-11
-
-/* No pivot is taken from rounding of this many operations or fewer. */
-#define ROUNDINGS 256
 
 typedef struct Factor
 {
@@ -100,7 +100,7 @@ find_twins(Factor *factor)
 static size_t
 find_pivot(const Factor *factor)
 {
-	double		rounding = DBL_EPSILON * (double) (factor->count > ROUNDINGS ? factor->count : ROUNDINGS);
+	double		rounding = wmlc_zero_pivot_double((double) factor->count);
 	size_t		pivot = factor->open_count;
 	double		most = 0.0;
 

@@ -44,7 +44,7 @@ regress(const WmlcGram *gram)
 	wml_check(wmlc_solve(&regression.solver, b, w, wml_poll));
 	for (int i = 0; i < d; i++)
 		regression.w[i] = wmlc_dd_value(w[i]);
-	regression.freedom = rows - regression.solver.rank;
+	regression.freedom = rows - regression.solver.factor.rank;
 	wml_check(wmlc_mse(gram, regression.w, &mse));
 	regression.residual_variance = regression.freedom > 0
 		? mse * wmlc_dd_value(gram->weight) / (double) regression.freedom : NAN;
@@ -105,7 +105,7 @@ wml_linregr_summary(PG_FUNCTION_ARGS)
 		/* the condition of X, not of X'X, is what other programs print */
 		Datum		values[6] = {
 			Int64GetDatum(wmlc_gram_weighted_rows(gram)),
-			Int32GetDatum(regression.solver.rank),
+			Int32GetDatum(regression.solver.factor.rank),
 			Int64GetDatum(regression.freedom),
 			Float8GetDatum(r2),
 			Float8GetDatum(sqrt(regression.residual_variance)),

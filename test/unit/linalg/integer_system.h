@@ -129,7 +129,7 @@ check_recovers(const char *name, const Integer *expected, int rank)
 	double		worst = 0.0;
 
 	CHECK(status == WMLC_OK, "%s: status %d", name, status);
-	CHECK(sys.solver.rank == rank, "%s: rank %d", name, sys.solver.rank);
+	CHECK(sys.solver.factor.rank == rank, "%s: rank %d", name, sys.solver.factor.rank);
 	multiply(expected, b);
 	solve_integers(b, w);
 	for (int i = 0; i < sys.d; i++)
@@ -139,7 +139,7 @@ check_recovers(const char *name, const Integer *expected, int rank)
 		worst = fmax(worst, expected[i] == 0 ? error : error / fabs((double) expected[i]));
 	}
 	CHECK(worst <= 0x1p-52, "%s: relative error %g, smallest pivot %g", name, worst,
-		  sys.solver.smallest_pivot);
+		  sys.solver.factor.smallest_pivot);
 }
 
 static inline void

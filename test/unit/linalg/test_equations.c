@@ -3,6 +3,8 @@
  *	  Eigenvectors of grams, and least squares with weights of very different
  *	  size.
  */
+#include <stdlib.h>
+
 #include "core/linalg/equations.h"
 #include "core/linalg/spectral.h"
 #include "core/gram/task.h"
@@ -45,7 +47,7 @@ static void
 test_spectral_rows(int d, int rows, const double *sizes, int size_count, bool orthogonal)
 {
 	static double space[2][2 * (MAX_DIMS + 1) * (MAX_DIMS + 4)];
-	double		work[4 * MAX_DIMS];
+	void	   *work = malloc(wmlc_spectral_workspace(d));
 	WmlcDdSpan	square,
 				original;
 	int			stride = random_square(d, rows, sizes, size_count, space[0], &square);
@@ -85,17 +87,19 @@ test_spectral_rows(int d, int rows, const double *sizes, int size_count, bool or
 				  "rows %d and %d are not orthogonal", i, k);
 		}
 	}
+	free(work);
 }
 
 static void
 test_indefinite(void)
 {
 	double		space[2 * 3 * 4] = {1.0, 2.0, 0.0, 0.0, 2.0, 1.0};
-	double		work[8];
+	void	   *work = malloc(wmlc_spectral_workspace(2));
 	int			rank;
 
 	CHECK(wmlc_spectral_rows(2, 4, (WmlcDdSpan) {space, space + 12}, 0, true, &rank, work, NULL) ==
 		  WMLC_NOT_POSITIVE, "a negative eigenvalue goes unnoticed");
+	free(work);
 }
 
 static WmlcEquations

@@ -130,7 +130,7 @@ test_zero(void)
 
 	memset(sys.x, 0, sizeof(sys.x));
 	sum_rows(4, 10);
-	CHECK(factor(0.0) == WMLC_OK && sys.solver.rank == 0, "zero matrix");
+	CHECK(factor(0.0) == WMLC_OK && sys.solver.factor.rank == 0, "zero matrix");
 	CHECK(wmlc_solve(&sys.solver, b, answer, NULL) == WMLC_OK, "zero matrix");
 	for (int i = 0; i < 4; i++)
 		CHECK(answer[i].hi == 0.0 && answer[i].lo == 0.0, "%g", answer[i].hi);
@@ -203,7 +203,7 @@ test_dependent_up_to_rounding(void)
 		sum_doubles(5, 100, row_with_rounded_sum);
 		sys.rows = trial % 2 == 0 ? 100 : 0;
 		solve_gram(w);
-		CHECK(sys.solver.rank == 4, "rounded sum: rank %d", sys.solver.rank);
+		CHECK(sys.solver.factor.rank == 4, "rounded sum: rank %d", sys.solver.factor.rank);
 		CHECK_NEAR(w[0].hi, 3.0, 1e-12);
 		CHECK_NEAR(w[3].hi, 500.0, 1e-12);
 		CHECK_NEAR(w[1].hi + 1e5 * w[4].hi, 1.0, 1e-10);
@@ -214,7 +214,7 @@ test_dependent_up_to_rounding(void)
 	{
 		sum_doubles(3, rows, row_with_price);
 		solve_gram(w);
-		CHECK(sys.solver.rank == 2, "price with tax: rank %d, %d rows", sys.solver.rank, rows);
+		CHECK(sys.solver.factor.rank == 2, "price with tax: rank %d, %d rows", sys.solver.factor.rank, rows);
 		CHECK_NEAR(w[0].hi, 2.0, 1e-12);
 		CHECK_NEAR(w[1].hi, 3.0 / (1.0 + 1.19 * 1.19), 1e-12);
 		CHECK_NEAR(w[2].hi, 3.0 * 1.19 / (1.0 + 1.19 * 1.19), 1e-12);
@@ -238,7 +238,7 @@ test_matrix_rounded_to_double(void)
 		sum_rows(10, 5);
 		memset(sys.lo, 0, sizeof(sys.lo));
 		CHECK(factor(0.0) == WMLC_OK, "rounded matrix");
-		found += sys.solver.rank == 5;
+		found += sys.solver.factor.rank == 5;
 	}
 	CHECK(found >= 15, "only %d of 20", found);
 }
@@ -254,7 +254,7 @@ test_pseudoinverse_diagonal(void)
 	sys.x[0][1] = 6;
 	sys.x[1][2] = 7;
 	sum_rows(3, 2);
-	CHECK(factor(0.0) == WMLC_OK && sys.solver.rank == 2, "pseudoinverse");
+	CHECK(factor(0.0) == WMLC_OK && sys.solver.factor.rank == 2, "pseudoinverse");
 	CHECK(wmlc_solve_inverse_diagonal(&sys.solver, inverse, NULL) == WMLC_OK, "pseudoinverse");
 	CHECK_NEAR(inverse[0].hi, 1.0 / 225.0, 1e-16);
 	CHECK_NEAR(inverse[1].hi, 4.0 / 225.0, 1e-16);

@@ -37,7 +37,7 @@ test_offset_columns(void)
 	/* as hard as the year, and small enough for exact sums */
 	fill_powers(930, 960, 5);
 	check_recovers("degree 5", steep, 6);
-	CHECK(sys.solver.smallest_pivot < 1e-22, "degree 5 is too easy");
+	CHECK(sys.solver.factor.smallest_pivot < 1e-22, "degree 5 is too easy");
 
 	fill_epoch(100);
 	check_recovers("epoch seconds", seconds, 3);
@@ -149,7 +149,7 @@ test_ridge(void)
 	for (int i = 0; i < 5; i++)
 		b[i] += 3 * w[i];
 	CHECK(factor(3.0) == WMLC_OK, "ridge");
-	CHECK(sys.solver.rank == 5, "rank %d", sys.solver.rank);
+	CHECK(sys.solver.factor.rank == 5, "rank %d", sys.solver.factor.rank);
 	solve_integers(b, answer);
 	for (int i = 0; i < 5; i++)
 		CHECK(wmlc_dd_value(answer[i]) == (double) w[i], "%.17g", answer[i].hi);
@@ -197,7 +197,7 @@ test_inverse_diagonal(void)
 		else
 			fill_random(6, 6, 9);
 		CHECK(factor(0.0) == WMLC_OK, "inverse");
-		CHECK((sys.solver.smallest_pivot < 1e-17) == hard, "%g", sys.solver.smallest_pivot);
+		CHECK((sys.solver.factor.smallest_pivot < 1e-17) == hard, "%g", sys.solver.factor.smallest_pivot);
 		CHECK(wmlc_solve_inverse_diagonal(&sys.solver, inverse, NULL) == WMLC_OK, "inverse");
 		for (int i = 0; i < sys.d; i++)
 		{
@@ -281,7 +281,7 @@ test_extreme_units(void)
 			}
 			for (int i = 0; i < 6; i++)
 				rhs[i] = wmlc_dd_scale(from_integer(b[i]), unit * unit);
-			CHECK(factor(0.0) == WMLC_OK && sys.solver.rank == rank, "extreme units");
+			CHECK(factor(0.0) == WMLC_OK && sys.solver.factor.rank == rank, "extreme units");
 			CHECK(wmlc_solve(&sys.solver, rhs, extreme, NULL) == WMLC_OK, "extreme units");
 			for (int i = 0; i < 6; i++)
 				CHECK(extreme[i].hi == plain[i].hi, "%.17g instead of %.17g",
@@ -321,7 +321,7 @@ test_refusals(void)
 	CHECK(factor_small(3, hidden) == WMLC_NOT_POSITIVE, "indefinite beside dependent columns");
 	CHECK(factor_small(2, nan_inside) == WMLC_NOT_FINITE, "NaN");
 	CHECK(factor_small(2, infinite) == WMLC_NOT_FINITE, "infinity");
-	CHECK(factor_small(2, underflowed) == WMLC_OK && sys.solver.rank == 1, "underflow");
+	CHECK(factor_small(2, underflowed) == WMLC_OK && sys.solver.factor.rank == 1, "underflow");
 	CHECK(factor_small(2, fine) == WMLC_OK, "fine");
 	CHECK(factor(NAN) == WMLC_NOT_FINITE, "ridge NaN");
 	CHECK(factor(0.0) == WMLC_OK, "fine");

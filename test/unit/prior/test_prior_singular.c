@@ -122,7 +122,11 @@ test_small(void)
 			if (prior.tasks == 1.0)
 				CHECK(prior.rank == 0 && prior.converged, "rank %d of one task", prior.rank);
 			if (prior.tasks > 0.0 && prior.noise > 0.0)
-				CHECK_NEAR(given_loglik(&set, &prior), dense_loglik_of(&set, &prior, false), 1e-6);
+			{
+				/* the oracle, in double, loses the digits that the least noise is small by */
+				CHECK_NEAR(given_loglik(&set, &prior), dense_loglik_of(&set, &prior, false),
+						   prior.saturated ? 1e-5 : 1e-6);
+			}
 			free_prior(&prior);
 		}
 		free_tasks(&set);
