@@ -1,18 +1,64 @@
--- Choosing a method by cross-validation
+-- Choosing a method by cross-validation and rehearsals
 
-CREATE FUNCTION wml_compare(sources wml_gram[], folds wml_gram[], models text[] DEFAULT NULL,
-							weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL, ridges float8[] DEFAULT NULL,
-							shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL, whitens bool[] DEFAULT NULL,
-							adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+CREATE FUNCTION wml_compare(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
+							models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
+							ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
+							whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
 	RETURNS TABLE (rank int, model text, weights text, eta float8, ridge float8, shrink float8, evenness float8, whiten bool,
-				   adapt_steps int, source_rows float8, rmse float8, spread float8, rehearsal float8, chosen bool)
+				   adapt_steps int, source_rows float8, rmse float8, spread float8, rehearsal float8, chosen bool, note text)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000 ROWS 100;
-COMMENT ON FUNCTION wml_compare(wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'cross-validated error of every method on the target, the best first';
+COMMENT ON FUNCTION wml_compare(wml_gram[], wml_gram, wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'error of every method in rehearsals, in which sources play the target';
 
-CREATE FUNCTION wml_tune(sources wml_gram[], folds wml_gram[], models text[] DEFAULT NULL,
-						 weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL, ridges float8[] DEFAULT NULL,
-						 shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL, whitens bool[] DEFAULT NULL,
-						 adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
-	RETURNS float8[]
+CREATE FUNCTION wml_compare(sources wml_gram[], folds wml_gram[], windows wml_gram[] DEFAULT NULL,
+							models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
+							ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
+							whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+	RETURNS TABLE (rank int, model text, weights text, eta float8, ridge float8, shrink float8, evenness float8, whiten bool,
+				   adapt_steps int, source_rows float8, rmse float8, spread float8, rehearsal float8, chosen bool, note text)
+	AS 'MODULE_PATHNAME', 'wml_compare_folds' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000 ROWS 100;
+COMMENT ON FUNCTION wml_compare(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'cross-validated error of every method on the target, the best first';
+
+CREATE TYPE wml_tuned AS (
+	coef float8[],
+	model text,
+	weights text,
+	eta float8,
+	ridge float8,
+	shrink float8,
+	evenness float8,
+	whiten bool,
+	adapt_steps int,
+	source_rows float8,
+	rmse float8,
+	rehearsal float8,
+	against_target float8,
+	sources int[],
+	alpha float8[],
+	covariance float8[],
+	noise float8,
+	degrees float8,
+	surprises float8[]
+);
+COMMENT ON TYPE wml_tuned IS 'the method that was chosen for a target, its coefficients, and how far off they may be';
+
+CREATE FUNCTION wml_tune(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
+						 models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
+						 ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
+						 whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+	RETURNS wml_tuned
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'coefficients of the method that wml_compare marks as chosen, fitted with the whole target';
+COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram, wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'the method that forecasts best in rehearsals, fitted to the target';
+
+CREATE FUNCTION wml_tune(sources wml_gram[], folds wml_gram[], windows wml_gram[] DEFAULT NULL,
+						 models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
+						 ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
+						 whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+	RETURNS wml_tuned
+	AS 'MODULE_PATHNAME', 'wml_tune_folds' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'the method that wml_compare marks as chosen, fitted with the whole target';
+
+CREATE FUNCTION wml_predict_interval(tuned wml_tuned, x float8[], level float8 DEFAULT 0.95,
+									 OUT estimate float8, OUT lower float8, OUT upper float8,
+									 OUT mean_lower float8, OUT mean_upper float8)
+	AS 'MODULE_PATHNAME', 'wml_predict_interval_tuned' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION wml_predict_interval(wml_tuned, float8[], float8) IS 'prediction of a tuned model at x with bounds for a new observation and for its mean';

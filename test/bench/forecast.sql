@@ -22,7 +22,7 @@ FROM (SELECT * FROM task WHERE is_target ORDER BY md5(task) LIMIT :targets) AS t
 
 CREATE TEMP TABLE error AS
 SELECT task, number, method, wml_rmse(unknown, coef) AS rmse
-FROM given, LATERAL (
+FROM given, LATERAL (SELECT wml_tune(sources, known, windows) AS tuned OFFSET 0) AS t, LATERAL (
 	SELECT 1, 'the target alone', (SELECT wml_erm(gram, 1) FROM unnest(ARRAY[known]) AS gram)
 	UNION ALL SELECT 2, 'all alike', (SELECT wml_erm(gram, 1) FROM unnest(sources) AS gram)
 	UNION ALL SELECT 3, 'mixture', (SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(sources, known)) AS s (gram, alpha))
@@ -33,7 +33,8 @@ FROM given, LATERAL (
 	UNION ALL SELECT 8, 'mixture, same rows, whiten and shrink 0.1', (SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(windows, known, shrink => 0.1, whiten => true)) AS s (gram, alpha))
 	UNION ALL SELECT 9, 'closest, same rows', (SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(windows, known, 'closest')) AS s (gram, alpha))
 	UNION ALL SELECT 10, 'prior', wml_posterior_coef(wml_prior(sources), known)
-	UNION ALL SELECT 11, 'wml_tune', wml_tune(sources, folds)
+	UNION ALL SELECT 11, 'wml_tune', (wml_tune(sources, folds)).coef
+	UNION ALL SELECT 12, 'wml_tune, windows', (tuned).coef
 ) AS fit (number, method, coef);
 
 \pset footer off

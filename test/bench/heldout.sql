@@ -38,7 +38,7 @@ FROM given, LATERAL (
 	UNION ALL SELECT 2, 'mixture', (SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(sources, known)) AS s (gram, alpha))
 	UNION ALL SELECT 3, 'whiten, shrink 3', (SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(sources, known, shrink => 3, whiten => true)) AS s (gram, alpha))
 	UNION ALL SELECT 4, 'prior', wml_posterior_coef(wml_prior(sources, method => 'reml', evenness => wml_dims(known)), known)
-	UNION ALL SELECT 5, 'wml_tune', wml_tune(sources, folds)
+	UNION ALL SELECT 5, 'wml_tune', (wml_tune(sources, folds)).coef
 ) AS fit (number, method, coef);
 
 \pset footer off

@@ -44,7 +44,7 @@ UNION ALL
 SELECT target, shots, 'prior', wml_posterior_coef(prior, known)
 FROM target, (SELECT wml_prior(sources) AS prior FROM everything) AS learned
 UNION ALL
-SELECT target, shots, 'tune', wml_tune(sources, folds)
+SELECT target, shots, 'tune', (wml_tune(sources, folds)).coef
 FROM everything, (SELECT target, shots, array_agg(gram ORDER BY week) AS folds FROM fold GROUP BY target, shots) AS f;
 
 -- The errors in the weeks that were not known, beside those of a forecast without a model: the mean of the known weeks

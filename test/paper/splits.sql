@@ -34,7 +34,7 @@ FROM target, (SELECT 'prior' AS method, wml_prior(array_agg(gram ORDER BY task))
 			  SELECT 'prior even', wml_prior(array_agg(gram ORDER BY task), method => 'reml', evenness => min(wml_dims(gram)))
 			  FROM source) AS learned
 UNION ALL
-SELECT split, 'tune', wml_tune(sources, folds)
+SELECT split, 'tune', (wml_tune(sources, folds)).coef
 FROM (SELECT array_agg(gram ORDER BY task) AS sources FROM source) AS s,
 	(SELECT split, array_agg(gram ORDER BY place) AS folds
 	 FROM (SELECT split, place, wml_gram(x, y) AS gram FROM shuffled WHERE place <= :known GROUP BY split, place) AS fold

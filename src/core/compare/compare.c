@@ -20,22 +20,53 @@ const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, lear
 /* Bases of the rows: as they are, and whitened. */
 #define BASES 2
 
+/* Rules that look at sizes alone: uniform and pooled. */
+#define SIZE_RULES 2
+
+/* How often loops over sources ask whether to stop. */
+#define POLL_INTERVAL 1024
+
+/*
+ * Where weights are found: the embeddings in one basis.  Those of the sources'
+ * windows are taken once, as differences to their pool; so no digits are lost,
+ * and the points of a trial are differences of these.
+ */
+typedef struct Space
+{
+	bool		is_ready;
+	WmlcStatus	status;
+	WmlcWhitener *whitener;		/* or NULL */
+	WmlcEmbeddingFrame frame;
+	void	   *frame_work;
+	double	   *deviations;		/* windows minus pool, one row each */
+	double	   *place;			/* a target minus pool */
+	double	   *points;			/* windows minus target, one row each */
+} Space;
+
 typedef struct State
 {
 	const WmlcComparison *comparison;
 	WmlcPoll	poll;
 	double	   *coefficients;
+	WmlcStatus *statuses;
+	size_t		done;			/* steps of all, for the trace */
 
-	WmlcGram   *pooled;			/* all sources; then the target, too */
+	WmlcGram   *pooled;			/* all sources and the target */
+	WmlcGram   *pooled_windows; /* what the sources' weights come from */
 	WmlcWhitener embedding_whitener;	/* of z = (psi, y), for weights */
 	WmlcWhitener feature_whitener;	/* of psi, for learners */
+	WmlcStatus	feature_status; /* of the latter */
 	WmlcDd	   *basis;			/* z -> (R psi, y), by rows */
 	double	   *back;			/* R, rounded: coefficients w = R' v */
 
 	double	   *alpha;			/* trials x weightings x sources */
-	double	   *points[BASES];	/* sources minus target, one row each */
+	WmlcStatus *weighed;		/* trials x weightings */
+	bool	   *acts;			/* which sources are left out of some trial */
+	size_t		stayer;			/* one that never is, or WMLC_NO_SOURCE */
+	Space		spaces[BASES];
 	double	   *source_sums;	/* objective of each source under one learner */
-	double	   *sum;			/* their weighted sum */
+	double	   *stayer_sums;	/* that of all stayers, for each rule by size */
+	double	   *sum;			/* weighted sum of the sources' objectives */
 	double	   *joint;			/* likewise, with the target */
 	WmlcGram   *whitened;		/* one task in the whitened basis */
 	double	   *v;				/* coefficients in the learner's basis */
@@ -84,15 +115,25 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 			objective = larger(objective, wmlc_objective_doubles(c->learners[i].kind, c->d));
 	}
 	state->pooled = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
+	state->pooled_windows = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
 	state->basis = wmlc_arena_take(&arena, p * p, sizeof(WmlcDd));
 	state->back = wmlc_arena_doubles(&arena, p * p);
 	state->alpha = wmlc_arena_doubles(&arena, c->trial_count * c->weighting_count * c->source_count);
+	state->weighed = wmlc_arena_take(&arena, c->trial_count * c->weighting_count,
+									 sizeof(WmlcStatus));
+	state->acts = wmlc_arena_take(&arena, c->source_count, sizeof(bool));
 	for (int i = 0; i < BASES; i++)
 	{
-		state->points[i] = wmlc_arena_doubles(&arena, c->source_count * embedding);
+		Space	   *space = &state->spaces[i];
+
 		state->whitener_work[i] = wmlc_arena_take(&arena, wmlc_whitener_workspace(c->d), 1);
+		space->frame_work = wmlc_arena_take(&arena, wmlc_embedding_frame_workspace(c->d), 1);
+		space->deviations = wmlc_arena_doubles(&arena, c->source_count * embedding);
+		space->place = wmlc_arena_doubles(&arena, embedding);
+		space->points = wmlc_arena_doubles(&arena, c->source_count * embedding);
 	}
 	state->source_sums = wmlc_arena_doubles(&arena, c->source_count * objective);
+	state->stayer_sums = wmlc_arena_doubles(&arena, SIZE_RULES * objective);
 	state->sum = wmlc_arena_doubles(&arena, objective);
 	state->joint = wmlc_arena_doubles(&arena, objective);
 	state->whitened = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
@@ -131,25 +172,31 @@ usable_rank(const WmlcWhitener *whitener, const WmlcGram *pooled)
 	return whitener->rank;
 }
 
-/* Pool the sources and whiten: weights by the sources alone, as wml_alpha does. */
+/* What `rows` of some task adds up to with others. */
 static WmlcStatus
-create_bases(State *state)
+pool(WmlcGram *pooled, int d, size_t count, const WmlcGram *const *grams, WmlcPoll poll)
+{
+	WmlcStatus	status = WMLC_OK;
+
+	wmlc_gram_init(pooled, d);
+	for (size_t j = 0; j < count && status == WMLC_OK; j++)
+	{
+		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		status = wmlc_gram_merge(pooled, grams[j]);
+	}
+	return status;
+}
+
+/* The basis of the learners: directions that only the target knows must not get lost. */
+static WmlcStatus
+create_feature_basis(State *state)
 {
 	const WmlcComparison *c = state->comparison;
 	const WmlcWhitener *whitener = &state->feature_whitener;
-	WmlcStatus	status = WMLC_OK;
+	WmlcStatus	status = wmlc_gram_merge(state->pooled, c->target);
 	int			rank;
 
-	wmlc_gram_init(state->pooled, c->d);
-	for (size_t j = 0; j < c->source_count && status == WMLC_OK; j++)
-		status = wmlc_gram_merge(state->pooled, c->sources[j]);
-	if (status == WMLC_OK)
-		status = wmlc_whitener_create(&state->embedding_whitener, state->pooled, WMLC_SQUARE,
-									  state->whitener_work[0], state->poll);
-
-	/* directions that only the target knows must not get lost in the models */
-	if (status == WMLC_OK)
-		status = wmlc_gram_merge(state->pooled, c->target);
 	if (status == WMLC_OK)
 		status = wmlc_whitener_create(&state->feature_whitener, state->pooled, WMLC_HINGE,
 									  state->whitener_work[1], state->poll);
@@ -174,12 +221,75 @@ create_bases(State *state)
 	return WMLC_OK;
 }
 
+/*
+ * Pool the sources and whiten.  What weights are whitened by is what they compare,
+ * as in wml_alpha.  A basis that cannot be had is the fault of the methods that
+ * want it.
+ */
+static WmlcStatus
+create_bases(State *state)
+{
+	const WmlcComparison *c = state->comparison;
+	const WmlcGram *const *windows = c->windows == NULL ? c->sources : c->windows;
+	Space	   *whitened = &state->spaces[1];
+	WmlcStatus	status;
+
+	state->spaces[0].is_ready = whitened->is_ready = false;
+	state->spaces[0].whitener = NULL;
+	state->spaces[0].status = WMLC_OK;
+	whitened->whitener = &state->embedding_whitener;
+	status = pool(state->pooled, c->d, c->source_count, c->sources, state->poll);
+	if (status == WMLC_OK)
+		status = pool(state->pooled_windows, c->d, c->source_count, windows, state->poll);
+	if (status != WMLC_OK)
+		return status;
+	whitened->status = wmlc_whitener_create(&state->embedding_whitener, state->pooled_windows,
+											WMLC_SQUARE, state->whitener_work[0], state->poll);
+	if (whitened->status == WMLC_INTERRUPTED)
+		return WMLC_INTERRUPTED;
+	state->feature_status = create_feature_basis(state);
+	return state->feature_status == WMLC_INTERRUPTED ? WMLC_INTERRUPTED : WMLC_OK;
+}
+
+/* Which sources are left out of some trial. */
+static void
+find_actors(State *state)
+{
+	const WmlcComparison *c = state->comparison;
+
+	memset(state->acts, 0, c->source_count * sizeof(bool));
+	for (size_t i = 0; i < c->trial_count; i++)
+	{
+		if (c->trials[i].left_out != WMLC_NO_SOURCE)
+			state->acts[c->trials[i].left_out] = true;
+	}
+	state->stayer = WMLC_NO_SOURCE;
+	for (size_t j = c->source_count; j-- > 0;)
+	{
+		if (!state->acts[j])
+			state->stayer = j;
+	}
+}
+
+/* Another trial is through, with weights or with one learner. */
+static void
+report(State *state)
+{
+	const WmlcComparison *c = state->comparison;
+
+	state->done++;
+	if (c->trace != NULL)
+		c->trace(c->trace_arg, state->done, c->trial_count * (1 + (size_t) c->learner_count));
+}
+
 /* The same rows in the whitened basis. */
 static WmlcStatus
 whiten(State *state, const WmlcGram *gram)
 {
 	int			rank = state->feature_whitener.rank;
 
+	if (state->feature_status != WMLC_OK)
+		return state->feature_status;
 	wmlc_gram_init(state->whitened, rank);
 	return wmlc_gram_transform(gram, state->basis, rank + 1, state->whitened, state->work,
 							   state->poll);
@@ -197,33 +307,61 @@ alpha_of(const State *state, size_t trial, int weighting)
 	return state->alpha + (trial * c->weighting_count + weighting) * c->source_count;
 }
 
+/* Find the places of all windows, once. */
+static WmlcStatus
+prepare_space(State *state, Space *space)
+{
+	const WmlcComparison *c = state->comparison;
+	const WmlcGram *const *windows = c->windows == NULL ? c->sources : c->windows;
+	size_t		dims;
+
+	if (space->is_ready || space->status != WMLC_OK)
+		return space->status;
+	wmlc_embedding_frame_create(&space->frame, WMLC_SQUARE, state->pooled_windows, space->whitener,
+								space->frame_work, state->poll);
+	dims = wmlc_difference_dims(&space->frame);
+	for (size_t j = 0; j < c->source_count && space->status == WMLC_OK; j++)
+		space->status = wmlc_difference(&space->frame, windows[j], space->deviations + j * dims);
+	space->is_ready = true;
+	return space->status;
+}
+
 /* The differences of all sources that take part, in one basis. */
 static WmlcStatus
-create_points(State *state, const WmlcTrial *trial, int basis, WmlcSimplex *points,
+create_points(State *state, const WmlcTrial *trial, Space *space, WmlcSimplex *points,
 			  double *variance)
 {
 	const WmlcComparison *c = state->comparison;
 	WmlcEmbeddingFrame frame;
-	double	   *next = state->points[basis];
-	WmlcStatus	status = WMLC_OK;
+	double	   *next = space->points;
+	WmlcStatus	status = prepare_space(state, space);
 
-	wmlc_embedding_frame_create(&frame, WMLC_SQUARE, trial->known,
-								basis == 0 ? NULL : &state->embedding_whitener,
+	if (status != WMLC_OK)
+		return status;
+	wmlc_embedding_frame_create(&frame, WMLC_SQUARE, trial->known, space->whitener,
 								state->work, state->poll);
+	status = wmlc_sampling_variance(&frame, variance);
+	if (status == WMLC_OK)
+		status = wmlc_difference(&space->frame, trial->known, space->place);
+	if (status != WMLC_OK)
+		return status;
 	points->points = next;
 	points->count = 0;
 	points->dims = points->stride = wmlc_difference_dims(&frame);
-	for (size_t j = 0; j < c->source_count && status == WMLC_OK; j++)
+	for (size_t j = 0; j < c->source_count; j++)
 	{
+		const double *from = space->deviations + j * points->dims;
+
+		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(state->poll))
+			return WMLC_INTERRUPTED;
 		if (j == trial->left_out)
 			continue;
-		status = wmlc_difference(&frame, c->sources[j], next);
+		for (size_t k = 0; k < points->dims; k++)
+			next[k] = from[k] - space->place[k];
 		next += points->dims;
 		points->count++;
 	}
-	if (status == WMLC_OK)
-		status = wmlc_sampling_variance(&frame, variance);
-	return status;
+	return WMLC_OK;
 }
 
 /*
@@ -302,6 +440,23 @@ spread(const WmlcTrial *trial, size_t source_count, double *alpha)
 	alpha[gap] = 0.0;
 }
 
+/* Weights for a trial from ready points. */
+static WmlcStatus
+weigh_points(State *state, WmlcSimplex *points, double variance, const WmlcWeighting *weighting,
+			 double *alpha)
+{
+	if (weighting->kind == WMLC_MIXTURE)
+		return weigh_mixture(state, points, weighting->shrink, variance, alpha);
+	weigh_closest(points, alpha);
+	return WMLC_OK;
+}
+
+static bool
+is_by_size(WmlcRule kind)
+{
+	return kind == WMLC_UNIFORM || kind == WMLC_POOLED;
+}
+
 /* The weights of one trial under all weightings. */
 static WmlcStatus
 weigh(State *state, size_t number)
@@ -309,31 +464,37 @@ weigh(State *state, size_t number)
 	const WmlcComparison *c = state->comparison;
 	const WmlcTrial *trial = &c->trials[number];
 	WmlcSimplex points[BASES] = {{.count = 0}, {.count = 0}};
+	WmlcStatus	statuses[BASES];
 	double		variance[BASES];
-	WmlcStatus	status = WMLC_OK;
 
-	for (int i = 0; i < c->weighting_count && status == WMLC_OK; i++)
+	for (int i = 0; i < c->weighting_count; i++)
 	{
 		const WmlcWeighting *weighting = &c->weightings[i];
 		int			basis = weighting->whiten;
-		bool		by_size = weighting->kind == WMLC_UNIFORM ||
-			weighting->kind == WMLC_POOLED;
 		double	   *alpha = alpha_of(state, number, i);
+		WmlcStatus *status = &state->weighed[number * c->weighting_count + i];
 
-		if (!by_size && points[basis].count == 0)
-			status = create_points(state, trial, basis, &points[basis], &variance[basis]);
-		if (status != WMLC_OK)
-			break;
-		if (by_size)
+		*status = WMLC_OK;
+		if (is_by_size(weighting->kind))
 			weigh_by_size(state, trial, weighting->kind == WMLC_UNIFORM, alpha);
-		else if (weighting->kind == WMLC_CLOSEST)
-			weigh_closest(&points[basis], alpha);
 		else
-			status = weigh_mixture(state, &points[basis], weighting->shrink, variance[basis],
-								   alpha);
-		spread(trial, c->source_count, alpha);
+		{
+			if (points[basis].count == 0)
+				statuses[basis] = create_points(state, trial, &state->spaces[basis],
+												&points[basis], &variance[basis]);
+			*status = statuses[basis];
+			if (*status == WMLC_OK)
+				*status = weigh_points(state, &points[basis], variance[basis], weighting, alpha);
+		}
+		if (*status == WMLC_INTERRUPTED)
+			return WMLC_INTERRUPTED;
+		for (size_t j = 0; j < c->source_count && *status != WMLC_OK; j++)
+			alpha[j] = NAN;
+		if (*status == WMLC_OK)
+			spread(trial, c->source_count, alpha);
 	}
-	return status;
+	report(state);
+	return WMLC_OK;
 }
 
 /*
@@ -349,6 +510,9 @@ typedef struct Lesson
 	size_t		doubles;		/* of an objective's sum */
 	const WmlcGram *known;
 	WmlcObjectiveSum sum;
+
+	/* weights of one stayer in the sums of all, by rule; 0 while there is none */
+	double		stayer_alpha[SIZE_RULES];
 } Lesson;
 
 static WmlcObjectiveSum
@@ -401,18 +565,68 @@ add_sources(State *state, const Lesson *lesson)
 	return status;
 }
 
-static WmlcStatus
-weigh_sources(State *state, Lesson *lesson, const double *alpha)
+/* Add the objectives of some sources: all, those that stay or those that act. */
+typedef enum Part
 {
+	ALL_SOURCES,
+	STAYERS,
+	ACTORS
+} Part;
+
+static WmlcStatus
+add_weighted(State *state, const Lesson *lesson, const WmlcObjectiveSum *sum, const double *alpha,
+			 Part part)
+{
+	const WmlcComparison *c = state->comparison;
 	WmlcStatus	status = WMLC_OK;
 
-	lesson->sum = attach_empty(lesson, state->sum);
-	for (size_t j = 0; j < state->comparison->source_count && status == WMLC_OK; j++)
+	for (size_t j = 0; j < c->source_count && status == WMLC_OK; j++)
 	{
-		WmlcObjectiveSum source = attach(lesson, state->source_sums + j * lesson->doubles);
+		WmlcObjectiveSum source;
 
-		status = wmlc_objective_merge(&lesson->sum, &source, alpha[j], state->work);
+		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(state->poll))
+			return WMLC_INTERRUPTED;
+		if (alpha[j] == 0.0 || (part != ALL_SOURCES && state->acts[j] != (part == ACTORS)))
+			continue;
+		source = attach(lesson, state->source_sums + j * lesson->doubles);
+		status = wmlc_objective_merge(sum, &source, alpha[j], state->work);
 	}
+	return status;
+}
+
+/*
+ * The weighted sum of all sources.  Where only sizes count, the sources that take
+ * part in every trial have the same sum in all of them, up to a factor.
+ */
+static WmlcStatus
+weigh_sources(State *state, Lesson *lesson, size_t trial, int weighting)
+{
+	const WmlcComparison *c = state->comparison;
+	WmlcRule	kind = c->weightings[weighting].kind;
+	const double *alpha = alpha_of(state, trial, weighting);
+	int			rule = kind == WMLC_POOLED;
+	double	   *array = state->stayer_sums + rule * lesson->doubles;
+	WmlcObjectiveSum stayers;
+	WmlcStatus	status = state->weighed[trial * c->weighting_count + weighting];
+
+	lesson->sum = attach_empty(lesson, state->sum);
+	if (status != WMLC_OK)
+		return status;
+	if (!is_by_size(kind) || state->stayer == WMLC_NO_SOURCE)
+		return add_weighted(state, lesson, &lesson->sum, alpha, ALL_SOURCES);
+	if (lesson->stayer_alpha[rule] == 0.0)
+	{
+		stayers = attach_empty(lesson, array);
+		status = add_weighted(state, lesson, &stayers, alpha, STAYERS);
+		lesson->stayer_alpha[rule] = alpha[state->stayer];
+	}
+	stayers = attach(lesson, array);
+	if (status == WMLC_OK)
+		status = wmlc_objective_merge(&lesson->sum, &stayers,
+									  alpha[state->stayer] / lesson->stayer_alpha[rule],
+									  state->work);
+	if (status == WMLC_OK)
+		status = add_weighted(state, lesson, &lesson->sum, alpha, ACTORS);
 	return status;
 }
 
@@ -474,14 +688,26 @@ put_coefficients(const State *state, const Lesson *lesson, double *w)
 	}
 }
 
-/* Overflow is the method's failure, not ours. */
+/*
+ * What cannot be computed is the failure of methods first to last - 1, not ours:
+ * go on, unless interrupted.
+ */
 static WmlcStatus
-forgive(WmlcStatus status, double *w, size_t count)
+forgive(State *state, WmlcStatus status, size_t trial, int first, int last)
 {
-	if (status != WMLC_NOT_FINITE)
+	const WmlcComparison *c = state->comparison;
+
+	if (status == WMLC_OK || status == WMLC_INTERRUPTED)
 		return status;
-	for (size_t i = 0; i < count; i++)
-		w[i] = NAN;
+	for (int i = first; i < last; i++)
+	{
+		double	   *w = state->coefficients + (trial * c->method_count + i) * c->d;
+
+		for (int k = 0; k < c->d; k++)
+			w[k] = NAN;
+		if (state->statuses[i] == WMLC_OK)
+			state->statuses[i] = status;
+	}
 	return WMLC_OK;
 }
 
@@ -504,12 +730,12 @@ learn_trial(State *state, Lesson *lesson, size_t trial, int first, int last)
 		if (method->weighting != weighting)
 		{
 			weighting = method->weighting;
-			weighed = weigh_sources(state, lesson, alpha_of(state, trial, weighting));
+			weighed = weigh_sources(state, lesson, trial, weighting);
 		}
 		status = weighed == WMLC_OK ? fit(state, lesson, method) : weighed;
 		if (status == WMLC_OK)
 			put_coefficients(state, lesson, w);
-		status = forgive(status, w, c->d);
+		status = forgive(state, status, trial, i, i + 1);
 	}
 	return status;
 }
@@ -529,16 +755,15 @@ learn_objective(State *state, int first, int last)
 		.eta = lesson.learner->kind == WMLC_ERM ? 0.0 : lesson.learner->eta,
 		.steps = 1
 	};
-	lesson.d = lesson.learner->whiten ? state->feature_whitener.rank : c->d;
+	lesson.d = lesson.learner->whiten && state->feature_status == WMLC_OK
+		? state->feature_whitener.rank : c->d;
 	lesson.doubles = wmlc_objective_doubles(lesson.objective.kind, lesson.d);
 	added = add_sources(state, &lesson);
 	for (size_t trial = 0; trial < c->trial_count && status == WMLC_OK; trial++)
 	{
-		size_t		begin = trial * c->method_count + first;
-
 		status = added == WMLC_OK ? learn_trial(state, &lesson, trial, first, last) : added;
-		status = forgive(status, state->coefficients + begin * c->d,
-						 (size_t) (last - first) * c->d);
+		status = forgive(state, status, trial, first, last);
+		report(state);
 	}
 	return status;
 }
@@ -553,7 +778,10 @@ learn(State *state, int first, int last)
 	if (c->learners[c->methods[first].learner].kind != WMLC_LEARN_PRIOR)
 		return learn_objective(state, first, last);
 	for (int i = first; i < last && status == WMLC_OK; i++)
-		status = wmlc_compare_prior(c, i, state->coefficients, state->work, state->poll);
+		status = wmlc_compare_prior(c, i, state->coefficients, &state->statuses[i], state->work,
+									state->poll);
+	state->done += c->trial_count - 1;
+	report(state);
 	return status;
 }
 
@@ -565,7 +793,7 @@ static WmlcStatus
 judge(const State *state, double *errors)
 {
 	const WmlcComparison *c = state->comparison;
-	WmlcStatus	status = WMLC_OK;
+	WmlcStatus	status;
 
 	for (size_t trial = 0; trial < c->trial_count; trial++)
 	{
@@ -578,10 +806,11 @@ judge(const State *state, double *errors)
 			size_t		place = trial * c->method_count + i;
 
 			status = wmlc_mse(unknown, state->coefficients + place * c->d, &errors[place]);
-			if (status == WMLC_NOT_FINITE)
-				errors[place] = INFINITY;
-			else if (status != WMLC_OK)
-				return status;
+			if (status == WMLC_OK)
+				continue;
+			errors[place] = INFINITY;
+			if (state->statuses[i] == WMLC_OK)
+				state->statuses[i] = status;
 		}
 	}
 	return WMLC_OK;
@@ -589,7 +818,7 @@ judge(const State *state, double *errors)
 
 WmlcStatus
 wmlc_compare(const WmlcComparison *comparison, double *coefficients, double *errors,
-			 void *work, WmlcPoll poll)
+			 WmlcStatus *statuses, void *work, WmlcPoll poll)
 {
 	State		state;
 	WmlcStatus	status;
@@ -599,6 +828,11 @@ wmlc_compare(const WmlcComparison *comparison, double *coefficients, double *err
 	state.comparison = comparison;
 	state.poll = poll;
 	state.coefficients = coefficients;
+	state.statuses = statuses;
+	state.done = 0;
+	for (int i = 0; i < comparison->method_count; i++)
+		statuses[i] = WMLC_OK;
+	find_actors(&state);
 	status = create_bases(&state);
 	for (size_t trial = 0; trial < comparison->trial_count && status == WMLC_OK; trial++)
 		status = weigh(&state, trial);
@@ -611,4 +845,13 @@ wmlc_compare(const WmlcComparison *comparison, double *coefficients, double *err
 		first = i;
 	}
 	return status == WMLC_OK ? judge(&state, errors) : status;
+}
+
+const double *
+wmlc_compare_alpha(const WmlcComparison *comparison, size_t trial, int weighting, void *work)
+{
+	State		state = {.comparison = comparison};
+
+	lay_out(&state, comparison, work);
+	return alpha_of(&state, trial, weighting);
 }

@@ -70,8 +70,12 @@ typedef struct WmlcTrial
 {
 	const WmlcGram *known;
 	const WmlcGram *unknown;	/* or NULL: nobody is judged */
+	const WmlcGram *whole;		/* rows that tell the task's true coefficients, or NULL */
 	size_t		left_out;		/* a source that takes no part, or WMLC_NO_SOURCE */
 } WmlcTrial;
+
+/* Told now and then how far a comparison has come. */
+typedef void (*WmlcCompareTrace) (void *arg, size_t done, size_t total);
 
 /*
  * All grams have d features, finite sums and at least one weighted row; there
@@ -83,6 +87,13 @@ typedef struct WmlcComparison
 	int			d;
 	size_t		source_count;
 	const WmlcGram *const *sources;
+
+	/*
+	 * The rows of each source that correspond to those known of the target:
+	 * weights compare these with them, models learn from the sources.  NULL:
+	 * all rows of the sources.
+	 */
+	const WmlcGram *const *windows;
 	const WmlcGram *target;		/* all its rows, for the whitened basis */
 	int			learner_count;
 	const WmlcLearner *learners;
@@ -92,6 +103,8 @@ typedef struct WmlcComparison
 	const WmlcMethod *methods;
 	size_t		trial_count;
 	const WmlcTrial *trials;
+	WmlcCompareTrace trace;		/* or NULL */
+	void	   *trace_arg;
 } WmlcComparison;
 
 /* Bytes of workspace. */
@@ -100,10 +113,18 @@ extern size_t wmlc_compare_workspace(const WmlcComparison *comparison);
 /*
  * Coefficients of every method in every trial, trials x methods x d, in the
  * units of the grams, and mean squared errors on the unknown rows, trials x
- * methods.  Where a method overflows, coefficients are NaN and the error is
- * infinite; that is no reason to stop.
+ * methods.  A method that cannot be computed in some trial is no reason to stop:
+ * its coefficients there are NaN, its error is infinite, and statuses, one for
+ * each method, tells why.
  */
 extern WmlcStatus wmlc_compare(const WmlcComparison *comparison, double *coefficients,
-							   double *errors, void *work, WmlcPoll poll);
+							   double *errors, WmlcStatus *statuses, void *work, WmlcPoll poll);
+
+/*
+ * After that: the weights of the sources in a trial, which stand in `work`; NaN
+ * where they could not be computed.
+ */
+extern const double *wmlc_compare_alpha(const WmlcComparison *comparison, size_t trial,
+										int weighting, void *work);
 
 #endif							/* WMLC_COMPARE_H */

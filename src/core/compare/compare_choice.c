@@ -71,13 +71,13 @@ standard_error(double squares, size_t folds)
 static void
 judge_by_folds(const WmlcErrors *folds, int method_count, int method, WmlcVerdict *verdict)
 {
-	double		mean = 0.0;
+	double		mean = folds->trials == 0 ? NAN : 0.0;
 	double		squares = 0.0;
 
 	for (size_t i = 0; i < folds->trials; i++)
 		mean += folds->shares[i] * folds->errors[i * method_count + method];
 	verdict->rmse = sqrt(mean);
-	if (mean == 0.0 || isinf(mean))
+	if (!(mean > 0.0) || isinf(mean))
 	{
 		verdict->spread = mean;
 		return;
@@ -172,7 +172,7 @@ find_best(int method_count, int baseline, const bool *eligible, const WmlcVerdic
 
 	for (int i = 0; i < method_count; i++)
 	{
-		if (eligible[i] && isfinite(verdicts[i].rmse) && verdicts[i].score < verdicts[best].score)
+		if (eligible[i] && !isinf(verdicts[i].rmse) && verdicts[i].score < verdicts[best].score)
 			best = i;
 	}
 	return best;
@@ -218,9 +218,11 @@ wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
 		verdicts[i].score += uncertainty;
 	}
 	leader = find_best(method_count, baseline, eligible, verdicts);
-	if (rehearse && !is_strange(folds, rehearsals, method_count, leader))
+	if (folds->size == 0.0)
+		share = 0.0;
+	else if (rehearse && !is_strange(folds, rehearsals, method_count, leader))
 		share = folds->size / (folds->size + EXCHANGE);
-	for (int i = 0; i < method_count; i++)
+	for (int i = 0; i < method_count && share > 0.0; i++)
 		verdicts[i].score = (1.0 - share) * verdicts[i].score +
 			share * validated(folds, method_count, i, leader);
 	return find_best(method_count, baseline, eligible, verdicts);

@@ -22,7 +22,8 @@
 typedef struct WmlcErrors
 {
 	size_t		trials;
-	double		size;			/* rows in all folds; different sources in the rehearsals */
+	double		size;			/* rows in all folds, or 0: the rehearsals alone decide; different
+								 * sources in the rehearsals */
 	const double *errors;		/* trials x methods; infinite where a method failed */
 	const double *shares;		/* of the folds in their sum; rehearsals have none */
 	const double *responses;	/* mean square of each trial's response */
@@ -38,7 +39,7 @@ typedef struct WmlcVerdict
 
 /*
  * Judge all methods against a baseline among them.  There are at least two
- * folds; without rehearsals, cross-validation decides alone.  The method to
+ * folds, or none; without rehearsals, cross-validation decides alone.  The method to
  * choose is returned: one with the least score among those that are eligible,
  * as the baseline always is.  `priors` tells which of them are learned priors; NULL
  * means none.

@@ -140,8 +140,8 @@ predict_coefficients(const State *state, const WmlcGram *known, double *w)
 }
 
 WmlcStatus
-wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coefficients, void *work,
-				   WmlcPoll poll)
+wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coefficients,
+				   WmlcStatus *failure, void *work, WmlcPoll poll)
 {
 	const WmlcLearner *learner = &comparison->learners[comparison->methods[method].learner];
 	State		state = {
@@ -170,13 +170,14 @@ wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coeffic
 
 			if (status == WMLC_OK)
 				status = predict_coefficients(&state, comparison->trials[trial].known, w);
-			if (status == WMLC_NOT_FINITE)
-			{
-				for (int i = 0; i < comparison->d; i++)
-					w[i] = NAN;
-			}
-			else if (status != WMLC_OK)
+			if (status == WMLC_INTERRUPTED)
 				return status;
+			if (status == WMLC_OK)
+				continue;
+			for (int i = 0; i < comparison->d; i++)
+				w[i] = NAN;
+			if (*failure == WMLC_OK)
+				*failure = status;
 		}
 	}
 	return WMLC_OK;

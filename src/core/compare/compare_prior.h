@@ -13,9 +13,10 @@ extern size_t wmlc_compare_prior_workspace(const WmlcComparison *comparison);
 /*
  * Coefficients of one method, whose learner is a prior, in all trials: the
  * posterior mean of the known rows.  They go to their places among those of all
- * methods; NaN where they overflow.
+ * methods.  Where they cannot be computed they are NaN, and *failure tells why.
  */
 extern WmlcStatus wmlc_compare_prior(const WmlcComparison *comparison, int method,
-									 double *coefficients, void *work, WmlcPoll poll);
+									 double *coefficients, WmlcStatus *failure, void *work,
+									 WmlcPoll poll);
 
 #endif							/* WMLC_COMPARE_PRIOR_H */

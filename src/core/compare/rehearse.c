@@ -156,6 +156,19 @@ wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count, const WmlcGram *const
 	return status;
 }
 
+WmlcStatus
+wmlc_rehearse_truth(const WmlcGram *whole, double *coefficients, void *work, WmlcPoll poll)
+{
+	Fit			fit;
+	double		squares,
+				degrees;
+	WmlcStatus	status = fit_task(&fit, whole, work, &squares, &degrees, poll);
+
+	if (status == WMLC_OK)
+		memcpy(coefficients, fit.w, whole->dims * sizeof(double));
+	return status;
+}
+
 /* v'A v, A the second moment of the features */
 static double
 squared_length(const WmlcGram *gram, const double *v)

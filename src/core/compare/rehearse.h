@@ -45,6 +45,10 @@ extern WmlcStatus wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count,
 extern WmlcStatus wmlc_rehearse_role(const WmlcEnsemble *ensemble, const WmlcGram *source,
 									 WmlcGram *role, void *work, WmlcPoll poll);
 
+/* The coefficients that the rows of a task tell: least squares, of least norm. */
+extern WmlcStatus wmlc_rehearse_truth(const WmlcGram *whole, double *coefficients, void *work,
+									  WmlcPoll poll);
+
 /*
  * The gram of `rows` random rows from a normal distribution with the second
  * moments of the role (and its mean, where a constant feature tells it).  The

@@ -12,9 +12,7 @@ typedef enum WmlQueryColumns
 {
 	WML_QUERY_PLAIN,			/* (x, y) */
 	WML_QUERY_TASKS,			/* (task, x, y) */
-	WML_QUERY_WEIGHTS,			/* (x, y) or (x, y, weight) */
-	WML_QUERY_EXPOSURES,		/* (x, y), (x, y, exposure) or (x, y, exposure, weight) */
-	WML_QUERY_TASK_EXPOSURES	/* the same behind a task */
+	WML_QUERY_WEIGHTS			/* (x, y) or (x, y, weight) */
 } WmlQueryColumns;
 
 /* Rows, those of a task side by side; x has `inputs` numbers per row. */
@@ -24,7 +22,6 @@ typedef struct WmlQueryRows
 	int64		count;
 	double	   *x;
 	double	   *y;
-	double	   *exposure;		/* NULL unless the query gives exposures */
 	double	   *weight;			/* NULL unless the query gives weights */
 	int64		tasks;
 	int64	   *start;			/* task j: rows start[j] up to start[j + 1] */

@@ -69,10 +69,10 @@ family_free(Family *family)
 static void
 set_trials(const Family *family, WmlcTrial *trials)
 {
-	trials[0] = (WmlcTrial) {family->parts[1], family->parts[0], WMLC_NO_SOURCE};
-	trials[1] = (WmlcTrial) {family->parts[0], family->parts[1], WMLC_NO_SOURCE};
-	trials[2] = (WmlcTrial) {family->target, NULL, WMLC_NO_SOURCE};
-	trials[3] = (WmlcTrial) {family->role, family->sources[3], 3};
+	trials[0] = (WmlcTrial) {family->parts[1], family->parts[0], NULL, WMLC_NO_SOURCE};
+	trials[1] = (WmlcTrial) {family->parts[0], family->parts[1], NULL, WMLC_NO_SOURCE};
+	trials[2] = (WmlcTrial) {family->target, NULL, NULL, WMLC_NO_SOURCE};
+	trials[3] = (WmlcTrial) {family->role, family->sources[3], NULL, 3};
 }
 
 static Problem
@@ -117,6 +117,7 @@ typedef struct Outcome
 {
 	double	   *w;
 	double	   *errors;
+	WmlcStatus *statuses;
 } Outcome;
 
 static Outcome
@@ -124,11 +125,12 @@ compare(const WmlcComparison *comparison)
 {
 	size_t		places = comparison->trial_count * comparison->method_count;
 	Outcome		outcome = {
-		malloc(places * comparison->d * sizeof(double)), malloc(places * sizeof(double))
+		malloc(places * comparison->d * sizeof(double)), malloc(places * sizeof(double)),
+		malloc(comparison->method_count * sizeof(WmlcStatus))
 	};
 	void	   *work = malloc(wmlc_compare_workspace(comparison));
 
-	CHECK(wmlc_compare(comparison, outcome.w, outcome.errors, work, NULL) == WMLC_OK,
+	CHECK(wmlc_compare(comparison, outcome.w, outcome.errors, outcome.statuses, work, NULL) == WMLC_OK,
 		  "comparison");
 	free(work);
 	return outcome;
@@ -139,6 +141,7 @@ outcome_free(Outcome *outcome)
 {
 	free(outcome->w);
 	free(outcome->errors);
+	free(outcome->statuses);
 }
 
 /*
@@ -354,7 +357,7 @@ test_shared_priors(void)
 	comparison.sources = sources;
 	comparison.source_count = MANY;
 	for (int t = 0; t < REHEARSALS; t++)
-		trials[t] = (WmlcTrial) {sources[(t + 1) % MANY], sources[4 * t], 4 * t};
+		trials[t] = (WmlcTrial) {sources[(t + 1) % MANY], sources[4 * t], NULL, 4 * t};
 	together = compare(&comparison);
 
 	for (int t = 0; t < REHEARSALS; t++)
@@ -496,7 +499,7 @@ test_nearly_dependent(void)
 		tasks[j] = gram_of_part(&rows, NULL, 0, j == 0 ? 10 : TIMES, 1);
 		rows_free(&rows);
 	}
-	trial = (WmlcTrial) {tasks[0], tasks[1], WMLC_NO_SOURCE};
+	trial = (WmlcTrial) {tasks[0], tasks[1], NULL, WMLC_NO_SOURCE};
 	comparison.d = MANY;
 	comparison.target = tasks[0];
 	comparison.sources = tasks + 1;
@@ -532,7 +535,7 @@ test_interrupt(void)
 
 	set_trials(&family, trials);
 	outcome = compare(&comparison);
-	CHECK(wmlc_compare(&comparison, outcome.w, outcome.errors, work, stop) == WMLC_INTERRUPTED,
+	CHECK(wmlc_compare(&comparison, outcome.w, outcome.errors, outcome.statuses, work, stop) == WMLC_INTERRUPTED,
 		  "not interrupted");
 	free(work);
 	outcome_free(&outcome);

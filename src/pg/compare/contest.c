@@ -1,0 +1,580 @@
+/*
+ * contest.c
+ *	  All methods tried on a target, from the arguments of wml_compare and
+ *	  wml_tune.
+ *
+ * Every method of a grid learns from the sources and from all folds of the
+ * target but one, and is judged by that one.  Beside the folds there are
+ * rehearsals, in which sources play the target.  Where windows tell which of
+ * their rows correspond to those known of the target, they play it as they
+ * are: the window is known, the rest is to be forecast.  See
+ * core/compare/compare_choice.h for how the choice is made.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "core/model/adapt.h"
+#include "core/compare/rehearse.h"
+#include "pg/weights/alpha.h"
+#include "pg/base/args.h"
+#include "pg/base/error.h"
+#include "pg/gram/gram.h"
+#include "pg/gram/window.h"
+#include "pg/base/memory.h"
+#include "pg/compare/contest.h"
+
+/* More methods than this are a mistake, and would take forever. */
+#define MAX_METHODS 10000
+
+/* Rehearsals: about as many, and of no more rows than this. */
+#define REHEARSALS 32
+#define MAX_REHEARSED_ROWS 1000
+
+/* Forecasts need no rows made up, and so many of them are worth their time. */
+#define FORECASTS 64
+
+enum
+{
+	ARG_SOURCES,
+	ARG_TARGET,
+	ARG_WINDOWS,
+	ARG_MODELS,
+	ARG_WEIGHTS,
+	ARG_ETAS,
+	ARG_RIDGES,
+	ARG_SHRINKS,
+	ARG_EVENNESSES,
+	ARG_WHITENS,
+	ARG_ADAPT_STEPS,
+	ARG_SOURCE_ROWS
+};
+
+/*
+ * Arguments
+ */
+
+/* The elements of an array argument without NULLs; NULL means the default. */
+static Datum *
+get_list(FunctionCallInfo fcinfo, int argument, const char *name, int *count)
+{
+	ArrayType  *array;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *datums;
+	bool	   *nulls;
+
+	*count = 0;
+	if (PG_ARGISNULL(argument))
+		return NULL;
+	array = PG_GETARG_ARRAYTYPE_P(argument);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
+	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign,
+					  &datums, &nulls, count);
+	if (*count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be empty", name),
+				 errhint("NULL stands for the default.")));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain NULL", name)));
+	}
+	return datums;
+}
+
+static const double *
+get_numbers(FunctionCallInfo fcinfo, int argument, const char *list_name, const char *name,
+			bool may_be_infinite, int *count)
+{
+	Datum	   *datums = get_list(fcinfo, argument, list_name, count);
+	double	   *numbers;
+
+	if (datums == NULL)
+		return NULL;
+	numbers = (double *) palloc(*count * sizeof(double));
+	for (int i = 0; i < *count; i++)
+	{
+		numbers[i] = DatumGetFloat8(datums[i]);
+		if (!may_be_infinite)
+			wml_check_not_negative(numbers[i], name);
+		else if (!(numbers[i] >= 0.0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s must not be negative: %g", name, numbers[i])));
+	}
+	return numbers;
+}
+
+static const int *
+get_models(FunctionCallInfo fcinfo, int *count)
+{
+	Datum	   *datums = get_list(fcinfo, ARG_MODELS, "models", count);
+	int *models = (int *) palloc(Max(*count, 1) * sizeof(int));
+
+	for (int i = 0; i < *count; i++)
+		models[i] = wml_arg_word(DatumGetTextPP(datums[i]), &wmlc_learner_words, "model");
+	return datums == NULL ? NULL : models;
+}
+
+static const WmlcRule *
+get_weights(FunctionCallInfo fcinfo, int *count)
+{
+	Datum	   *datums = get_list(fcinfo, ARG_WEIGHTS, "weights", count);
+	WmlcRule   *kinds = (WmlcRule *) palloc(Max(*count, 1) * sizeof(WmlcRule));
+
+	for (int i = 0; i < *count; i++)
+		kinds[i] = wml_arg_word(DatumGetTextPP(datums[i]), &wmlc_rule_words, "weights");
+	return datums == NULL ? NULL : kinds;
+}
+
+static const bool *
+get_whitens(FunctionCallInfo fcinfo, int *count)
+{
+	Datum	   *datums = get_list(fcinfo, ARG_WHITENS, "whitens", count);
+	bool	   *whitens = (bool *) palloc(Max(*count, 1) * sizeof(bool));
+
+	for (int i = 0; i < *count; i++)
+		whitens[i] = DatumGetBool(datums[i]);
+	return datums == NULL ? NULL : whitens;
+}
+
+static const int *
+get_adapt_steps(FunctionCallInfo fcinfo, int *count)
+{
+	Datum	   *datums = get_list(fcinfo, ARG_ADAPT_STEPS, "adapt_steps", count);
+	int		   *steps = (int *) palloc(Max(*count, 1) * sizeof(int));
+
+	for (int i = 0; i < *count; i++)
+		steps[i] = wml_check_steps(DatumGetInt32(datums[i]));
+	return datums == NULL ? NULL : steps;
+}
+
+static WmlcGridOptions
+get_options(FunctionCallInfo fcinfo)
+{
+	WmlcGridOptions options;
+
+	options.models = get_models(fcinfo, &options.model_count);
+	options.weights = get_weights(fcinfo, &options.weights_count);
+	options.etas = get_numbers(fcinfo, ARG_ETAS, "etas", "eta", false, &options.eta_count);
+	options.ridges = get_numbers(fcinfo, ARG_RIDGES, "ridges", "ridge", false,
+								 &options.ridge_count);
+	options.shrinks = get_numbers(fcinfo, ARG_SHRINKS, "shrinks", "shrink", false,
+								  &options.shrink_count);
+	options.evennesses = get_numbers(fcinfo, ARG_EVENNESSES, "evennesses", "evenness", false,
+									 &options.evenness_count);
+	options.whitens = get_whitens(fcinfo, &options.whiten_count);
+	options.adapt_steps = get_adapt_steps(fcinfo, &options.adapt_steps_count);
+	options.source_rows = get_numbers(fcinfo, ARG_SOURCE_ROWS, "source_rows", "source_rows", true,
+									  &options.source_rows_count);
+	return options;
+}
+
+/* The target: its folds, and their sum. */
+static void
+get_folds(FunctionCallInfo fcinfo, WmlContest *contest)
+{
+	WmlSources	folds = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_TARGET));
+	WmlcGram   *target;
+
+	if (folds.count < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("the target must come in at least two folds"),
+				 errdetail("Each fold is predicted from the others."),
+				 errhint("Collect one gram for every row of the target, or for every few rows.")));
+	contest->fold_count = (int) folds.count;
+	contest->folds = (const WmlcGram **) palloc(folds.count * sizeof(WmlcGram *));
+	for (int i = 0; i < contest->fold_count; i++)
+	{
+		const WmlcGram *fold = folds.source(folds.arg, i);
+
+		if (fold == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("folds must not contain NULL"),
+					 errhint("Leave NULL out: array_agg(gram) FILTER (WHERE gram IS NOT NULL).")));
+		wml_gram_check_solvable(fold, "fold");
+		wml_gram_check_same_dims(fold, i == 0 ? fold : contest->folds[0]);
+		contest->folds[i] = fold;
+	}
+	target = &wml_gram_create(contest->folds[0]->dims)->body;
+	for (int i = 0; i < contest->fold_count; i++)
+		wml_check(wmlc_gram_merge(target, contest->folds[i]));
+	contest->target = target;
+}
+
+/* The target: its folds, or one gram of all that is known. */
+static void
+get_target(FunctionCallInfo fcinfo, bool in_folds, WmlContest *contest)
+{
+	if (in_folds)
+		get_folds(fcinfo, contest);
+	else
+		contest->target = PG_GETARG_GRAM(ARG_TARGET);
+	wml_gram_check_solvable(contest->target, "target");
+}
+
+static void
+get_sources(FunctionCallInfo fcinfo, WmlContest *contest)
+{
+	WmlSources	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_SOURCES));
+	WmlcComparison *comparison = &contest->comparison;
+
+	contest->sources = (const WmlcGram **) palloc(Max(sources.count, 1) * sizeof(WmlcGram *));
+	contest->positions = (int *) palloc(Max(sources.count, 1) * sizeof(int));
+	contest->pooled = &wml_gram_create(contest->target->dims)->body;
+	comparison->source_count = 0;
+	for (int64 i = 0; i < sources.count; i++)
+	{
+		const WmlcGram *source = sources.source(sources.arg, i);
+
+		if (source == NULL)
+			continue;
+		wml_gram_check_solvable(source, "source");
+		wml_gram_check_same_dims(source, contest->target);
+		wml_check(wmlc_gram_merge(contest->pooled, source));
+		contest->positions[comparison->source_count] = (int) i + 1;
+		contest->sources[comparison->source_count++] = source;
+	}
+	if (comparison->source_count == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("there are no sources to learn from")));
+	wml_gram_check_solvable(contest->pooled, "pooled source");
+}
+
+/*
+ * The rows of each source that correspond to those known of the target.  Where
+ * all of them are all rows, nobody can forecast, and it is as if there were no
+ * windows.
+ */
+static void
+get_windows(FunctionCallInfo fcinfo, WmlContest *contest)
+{
+	ArrayType  *sources = PG_GETARG_ARRAYTYPE_P(ARG_SOURCES);
+	WmlSources	windows;
+	size_t		count = contest->comparison.source_count;
+	bool		any = false;
+
+	if (PG_ARGISNULL(ARG_WINDOWS))
+		return;
+	windows = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_WINDOWS));
+	wml_window_check_count(windows.count, ArrayGetNItems(ARR_NDIM(sources), ARR_DIMS(sources)));
+	contest->windows = (const WmlcGram **) palloc(count * sizeof(WmlcGram *));
+	contest->rests = (const WmlcGram **) palloc(count * sizeof(WmlcGram *));
+	for (size_t j = 0; j < count; j++)
+	{
+		int			position = contest->positions[j];
+
+		CHECK_FOR_INTERRUPTS();
+		contest->windows[j] = windows.source(windows.arg, position - 1);
+		contest->rests[j] = wml_window_rest(contest->sources[j], contest->windows[j], position);
+		any = any || contest->rests[j] != NULL;
+	}
+	if (!any)
+		contest->windows = contest->rests = NULL;
+}
+
+/*
+ * The contest
+ */
+
+static WmlcGram *
+copy_gram(const WmlcGram *gram)
+{
+	WmlGram    *copy = wml_gram_create(gram->dims);
+
+	wml_check(wmlc_gram_merge(&copy->body, gram));
+	return &copy->body;
+}
+
+/* For each fold the sum of all others: those before it and those behind it. */
+static WmlcGram **
+complements(const WmlContest *contest)
+{
+	int			count = contest->fold_count;
+	WmlcGram  **others = (WmlcGram **) palloc(count * sizeof(WmlcGram *));
+	WmlcGram   *sum = &wml_gram_create(contest->target->dims)->body;
+
+	for (int i = 0; i < count; i++)
+	{
+		others[i] = copy_gram(sum);
+		wml_check(wmlc_gram_merge(sum, contest->folds[i]));
+	}
+	sum = &wml_gram_create(contest->target->dims)->body;
+	for (int i = count - 1; i >= 0; i--)
+	{
+		wml_check(wmlc_gram_merge(others[i], sum));
+		wml_check(wmlc_gram_merge(sum, contest->folds[i]));
+	}
+	return others;
+}
+
+/*
+ * What all sources have in common, or NULL where they cannot rehearse: a single
+ * one has nobody to learn from.
+ */
+static WmlcEnsemble *
+create_ensemble(const WmlContest *contest, void *work)
+{
+	const WmlcComparison *comparison = &contest->comparison;
+	WmlcEnsemble *ensemble = (WmlcEnsemble *) palloc(sizeof(WmlcEnsemble));
+
+	if (comparison->source_count < 2)
+		return NULL;
+	ensemble->coefficients = (double *) palloc(contest->target->dims * sizeof(double));
+	wml_check(wmlc_ensemble(ensemble, contest->target->dims, comparison->source_count,
+							contest->sources, work, wml_poll));
+	return ensemble->degrees > 0.0 ? ensemble : NULL;
+}
+
+/* Rehearsals are spread evenly over the sources, or several fall on each. */
+static size_t
+count_rehearsals(size_t source_count)
+{
+	return source_count >= REHEARSALS ? REHEARSALS : REHEARSALS / source_count * source_count;
+}
+
+static WmlcTrial
+create_rehearsal(const WmlContest *contest, const WmlcEnsemble *ensemble, size_t number, void *work)
+{
+	size_t		actor = number * contest->comparison.source_count / contest->rehearsal_count;
+	int			d = contest->target->dims;
+	WmlcGram   *role = &wml_gram_create(d)->body;
+	WmlcGram   *known = &wml_gram_create(d)->body;
+	int64		rows = Min(wmlc_gram_weighted_rows(contest->target), MAX_REHEARSED_ROWS);
+
+	CHECK_FOR_INTERRUPTS();
+	wml_check(wmlc_rehearse_role(ensemble, contest->sources[actor], role, work, wml_poll));
+	wml_check(wmlc_rehearse_rows(role, rows, number, known, work));
+	return (WmlcTrial) {.known = known, .unknown = role, .whole = role, .left_out = actor};
+}
+
+/* Sources play the target with rows that are made up. */
+static void
+create_rehearsals(WmlContest *contest)
+{
+	void	   *work = wml_allocate(wmlc_rehearse_workspace(contest->target->dims), 1);
+	WmlcEnsemble *ensemble = create_ensemble(contest, work);
+	WmlcTrial  *trials = contest->trials + wml_contest_rehearsals(contest);
+
+	contest->rehearsal_count = ensemble == NULL ? 0
+		: count_rehearsals(contest->comparison.source_count);
+	contest->actors = Min(contest->rehearsal_count, contest->comparison.source_count);
+	for (size_t i = 0; i < contest->rehearsal_count; i++)
+		trials[i] = create_rehearsal(contest, ensemble, i, work);
+}
+
+/* Sources forecast from their windows what they have beside them. */
+static void
+create_forecasts(WmlContest *contest)
+{
+	size_t		count = contest->comparison.source_count;
+	WmlcTrial  *trials = contest->trials + wml_contest_rehearsals(contest);
+	size_t		able = 0;
+	size_t		seen = 0;
+	size_t		wanted;
+
+	for (size_t j = 0; j < count; j++)
+		able += contest->rests[j] != NULL;
+	wanted = count < 2 ? 0 : Min(able, FORECASTS);
+
+	/* spread evenly over those that are able */
+	for (size_t j = 0; j < count && contest->rehearsal_count < wanted; j++)
+	{
+		if (contest->rests[j] == NULL)
+			continue;
+		if (seen++ * wanted / able >= contest->rehearsal_count)
+			trials[contest->rehearsal_count++] = (WmlcTrial) {
+				.known = contest->windows[j],
+				.unknown = contest->rests[j],
+				.whole = contest->sources[j],
+				.left_out = j
+			};
+	}
+	contest->actors = contest->rehearsal_count;
+}
+
+static void
+create_trials(WmlContest *contest)
+{
+	WmlcGram  **others = contest->fold_count > 0 ? complements(contest) : NULL;
+	WmlcTrial  *next;
+
+	contest->trials = next = (WmlcTrial *) wml_allocate(contest->fold_count + 1 + Max(REHEARSALS, FORECASTS),
+														sizeof(WmlcTrial));
+	for (int i = 0; i < contest->fold_count; i++)
+		*next++ = (WmlcTrial) {
+			.known = others[i],
+			.unknown = contest->folds[i],
+			.left_out = WMLC_NO_SOURCE
+		};
+	*next++ = (WmlcTrial) {.known = contest->target, .left_out = WMLC_NO_SOURCE};
+	if (contest->windows == NULL)
+		create_rehearsals(contest);
+	else
+		create_forecasts(contest);
+	contest->comparison.trial_count = wml_contest_rehearsals(contest) + contest->rehearsal_count;
+}
+
+static void
+create_grid(WmlContest *contest, WmlcGridOptions *options)
+{
+	double		learners,
+				weightings,
+				methods,
+				stable_eta;
+
+	wml_check(wmlc_largest_stable_eta(contest->pooled, &stable_eta,
+									  wml_allocate(wmlc_adapt_workspace(contest->target->dims), 1)));
+	options->d = contest->target->dims;
+	options->curvature = isinf(stable_eta) ? 1.0 : 2.0 / stable_eta;
+	wmlc_grid_bounds(options, &learners, &weightings, &methods);
+	if (methods > MAX_METHODS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many combinations of options"),
+				 errdetail("There may be %.0f, but not more than %d.", methods, MAX_METHODS),
+				 errhint("Pass shorter arrays.")));
+	contest->grid.learners = (WmlcLearner *) palloc((Size) learners * sizeof(WmlcLearner));
+	contest->grid.weightings = (WmlcWeighting *) palloc((Size) weightings * sizeof(WmlcWeighting));
+	contest->grid.methods = (WmlcMethod *) palloc((Size) methods * sizeof(WmlcMethod));
+	wmlc_grid_build(options, &contest->grid);
+}
+
+/* What takes most of it, if there is one, is a prior of many features. */
+static void *
+allocate_comparison(const WmlcComparison *comparison)
+{
+	Size		bytes = wmlc_compare_workspace(comparison);
+	void	   *work = wml_allocate_if_possible(bytes);
+
+	if (work == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("not enough memory to compare methods with %d features", comparison->d),
+				 errdetail("The comparison takes %.0f MB.", bytes / 1e6),
+				 errhint("Leave model \"prior\" out, or use fewer features or sources.")));
+	return work;
+}
+
+static void
+report_progress(void *arg, size_t done, size_t total)
+{
+	if (wml_progress_due((WmlProgress *) arg))
+		ereport(NOTICE,
+				(errmsg("comparing methods: %.0f %% done", 100.0 * (double) done / (double) total)));
+}
+
+static void
+run(WmlContest *contest)
+{
+	WmlcComparison *comparison = &contest->comparison;
+	Size		places;
+
+	comparison->d = contest->target->dims;
+	comparison->sources = contest->sources;
+	comparison->windows = contest->windows;
+	comparison->target = contest->target;
+	comparison->learner_count = contest->grid.learner_count;
+	comparison->learners = contest->grid.learners;
+	comparison->weighting_count = contest->grid.weighting_count;
+	comparison->weightings = contest->grid.weightings;
+	comparison->method_count = contest->grid.method_count;
+	comparison->methods = contest->grid.methods;
+	comparison->trials = contest->trials;
+	comparison->trace = report_progress;
+	comparison->trace_arg = &contest->progress;
+	places = comparison->trial_count * comparison->method_count;
+	contest->coefficients = (double *) wml_allocate(places, comparison->d * sizeof(double));
+	contest->errors = (double *) wml_allocate(places, sizeof(double));
+	contest->statuses = (WmlcStatus *) wml_allocate(comparison->method_count, sizeof(WmlcStatus));
+	contest->work = allocate_comparison(comparison);
+	wml_check(wmlc_compare(comparison, contest->coefficients, contest->errors, contest->statuses,
+						   contest->work, wml_poll));
+}
+
+const double *
+wml_contest_coefficients(const WmlContest *contest, int method)
+{
+	const WmlcComparison *comparison = &contest->comparison;
+
+	return contest->coefficients +
+		((Size) contest->fold_count * comparison->method_count + method) * comparison->d;
+}
+
+/* The errors of consecutive trials, as the choice wants them. */
+static WmlcErrors
+get_errors(const WmlContest *contest, size_t first, size_t count, double size)
+{
+	double	   *shares = (double *) wml_allocate(count, sizeof(double));
+	double	   *responses = (double *) wml_allocate(count, sizeof(double));
+
+	for (size_t i = 0; i < count; i++)
+	{
+		const WmlcTrial *trial = &contest->trials[first + i];
+		const WmlcGram *task = trial->left_out == WMLC_NO_SOURCE ? contest->target : trial->unknown;
+
+		shares[i] = wmlc_dd_value(trial->unknown->weight) / wmlc_dd_value(task->weight);
+		responses[i] = wmlc_dd_value(wmlc_gram_moment(task, task->dims, task->dims));
+	}
+	return (WmlcErrors) {
+		.trials = count,
+		.size = size,
+		.errors = contest->errors + first * contest->comparison.method_count,
+		.shares = shares,
+		.responses = responses
+	};
+}
+
+static void
+choose(WmlContest *contest)
+{
+	int			count = contest->comparison.method_count;
+	bool		forecast = contest->windows != NULL && contest->rehearsal_count > 0;
+	double		rows = wmlc_gram_effective_rows(contest->target);
+	WmlcErrors	folds = get_errors(contest, 0, contest->fold_count,
+								   forecast || contest->fold_count == 0 ? 0.0 : rows);
+	WmlcErrors	rehearsals = get_errors(contest, wml_contest_rehearsals(contest),
+										contest->rehearsal_count, contest->actors);
+	bool	   *eligible = (bool *) palloc(count * sizeof(bool));
+	bool	   *priors = (bool *) palloc(count * sizeof(bool));
+
+	for (int i = 0; i < count; i++)
+	{
+		eligible[i] = wmlc_is_plausible(contest->pooled, contest->target,
+										wml_contest_coefficients(contest, i));
+		priors[i] = contest->grid.learners[contest->grid.methods[i].learner].kind == WMLC_LEARN_PRIOR;
+	}
+	contest->verdicts = (WmlcVerdict *) palloc(count * sizeof(WmlcVerdict));
+	contest->chosen = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, eligible,
+								  priors, contest->verdicts);
+}
+
+WmlContest *
+wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds)
+{
+	WmlContest *contest = (WmlContest *) palloc0(sizeof(WmlContest));
+	WmlcGridOptions options;
+
+	(void) wml_progress_due(&contest->progress);
+	wml_require_arg(fcinfo, ARG_SOURCES, "sources");
+	wml_require_arg(fcinfo, ARG_TARGET, in_folds ? "folds" : "target");
+	options = get_options(fcinfo);
+	get_target(fcinfo, in_folds, contest);
+	get_sources(fcinfo, contest);
+	get_windows(fcinfo, contest);
+	create_grid(contest, &options);
+	create_trials(contest);
+	run(contest);
+	choose(contest);
+	return contest;
+}

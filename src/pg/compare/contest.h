@@ -1,0 +1,56 @@
+/*
+ * contest.h
+ *	  All methods tried on a target, from the arguments of wml_compare and
+ *	  wml_tune.
+ */
+#ifndef WML_CONTEST_H
+#define WML_CONTEST_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "core/compare/compare.h"
+#include "core/compare/compare_choice.h"
+#include "core/compare/compare_grid.h"
+#include "pg/base/progress.h"
+
+/* A comparison and all that it came to. */
+typedef struct WmlContest
+{
+	WmlcComparison comparison;
+	const WmlcGram **sources;	/* those that are not NULL */
+	int		   *positions;		/* their places in the argument, from 1 */
+	const WmlcGram **windows;	/* of the sources, or NULL */
+	const WmlcGram **rests;		/* what the sources have beside their windows, or NULL */
+	const WmlcGram **folds;
+	int			fold_count;		/* 0 where the target came as a whole */
+	WmlcGram   *pooled;			/* all sources */
+	const WmlcGram *target;		/* all folds */
+	size_t		rehearsal_count;
+	size_t		actors;			/* different sources in the rehearsals */
+	WmlcTrial  *trials;			/* the folds, the whole target, the rehearsals */
+	WmlcGrid	grid;
+	WmlProgress progress;
+	double	   *coefficients;
+	double	   *errors;
+	WmlcStatus *statuses;
+	void	   *work;
+	WmlcVerdict *verdicts;
+	int			chosen;
+} WmlContest;
+
+/* Hold the contest that the arguments ask for; the target comes in folds or as a whole. */
+extern WmlContest *wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds);
+
+/* Coefficients of a method that learned from the whole target. */
+extern const double *wml_contest_coefficients(const WmlContest *contest, int method);
+
+/* The first rehearsal among the trials. */
+static inline size_t
+wml_contest_rehearsals(const WmlContest *contest)
+{
+	return contest->fold_count + 1;
+}
+
+#endif							/* WML_CONTEST_H */
