@@ -4,10 +4,12 @@
 #     as for any PGXS extension; PG_CONFIG chooses the PostgreSQL, WERROR=1 makes warnings errors
 # make check, make demo, make bench, make docs-update
 #     in a private, throw-away server; these install the Debian packages they miss (see test/bin)
+# make dist, make deb
+#     the zip for PGXN and Debian packages, in dist/ (see test/bin/package)
 # make paper [DATA=folder] [ONLY=experiment] [QUICK=1]
 #     likewise: renews docs/paper.md and its figures (see test/paper/run)
 
-PRIVATE_GOALS = check demo bench docs-update paper
+PRIVATE_GOALS = check deb demo dist bench docs-update paper
 ifneq ($(filter $(PRIVATE_GOALS),$(MAKECMDGOALS)),)
 
 # PGXS has a "check" of its own, which only says no; and it may not even be installed yet.
@@ -22,6 +24,14 @@ demo:
 
 bench:
 	@test/bin/with-postgres -c shared_buffers=1GB -c shared_preload_libraries=wml test/bench/run
+
+dist:
+	@test/bin/provision zip=zip
+	@test/bin/package dist dist
+
+deb:
+	@test/bin/provision dh=debhelper dpkg-buildpackage=dpkg-dev lintian=lintian pg_virtualenv=postgresql-common
+	@test/bin/package deb dist
 
 paper:
 	@test/bin/provision gnuplot=gnuplot-nox
@@ -39,8 +49,8 @@ EXTENSION = wml
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" wml.control)
 MODULE_big = wml
 OBJS = $(patsubst %.c,%.o,$(wildcard src/core/*/*.c src/pg/*/*.c))
-DATA = $(wildcard sql/wml--*--*.sql)
-DATA_built = sql/wml--$(EXTVERSION).sql
+SQL_PARTS = $(sort $(wildcard sql/wml/*.sql))
+DATA_built = sql/wml--$(EXTVERSION).sql $(patsubst sql/upgrade/%.sql,sql/wml--%--$(EXTVERSION).sql,$(wildcard sql/upgrade/*.sql))
 REGRESS = $(basename $(notdir $(wildcard test/sql/*.sql)))
 REGRESS_OPTS = --inputdir=test --load-extension=wml
 
@@ -61,8 +71,14 @@ include $(PGXS)
 
 $(OBJS) $(OBJS:.o=.bc): $(wildcard src/*/*/*.h)
 
-# One part for each topic, in the order of their names.
-$(DATA_built): $(sort $(wildcard sql/wml/*.sql))
-	awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ >$@
+# The script is one part for each topic, in the order of their names; an upgrade drops what was before,
+# and takes all of them but the types.
+CONCATENATE = awk 'FNR == 1 && NR > 1 { print "" } { print }' $^ >$@
+
+sql/wml--$(EXTVERSION).sql: $(SQL_PARTS)
+	$(CONCATENATE)
+
+sql/wml--%--$(EXTVERSION).sql: sql/upgrade/%.sql $(filter-out %/00_head.sql %/05_types.sql,$(SQL_PARTS))
+	$(CONCATENATE)
 
 endif

@@ -1,30 +1,5 @@
 -- A prior learned from the sources
 
-CREATE TYPE wml_prior;
-
-CREATE FUNCTION wml_prior_in(cstring) RETURNS wml_prior
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION wml_prior_out(wml_prior) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION wml_prior_recv(internal) RETURNS wml_prior
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION wml_prior_send(wml_prior) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE TYPE wml_prior (
-	INPUT = wml_prior_in,
-	OUTPUT = wml_prior_out,
-	RECEIVE = wml_prior_recv,
-	SEND = wml_prior_send,
-	INTERNALLENGTH = VARIABLE,
-	ALIGNMENT = double,
-	STORAGE = extended
-);
-COMMENT ON TYPE wml_prior IS 'where the coefficients of tasks lie, how they spread, and how noisy rows are';
-
 CREATE FUNCTION wml_prior(sources wml_gram[], alpha float8[] DEFAULT NULL, covariance text DEFAULT 'full',
 						  method text DEFAULT 'ml', temper float8 DEFAULT 0, evenness float8 DEFAULT 0)
 	RETURNS wml_prior

@@ -1,30 +1,5 @@
 -- The adaptive basis: a small network
 
-CREATE TYPE wml_mlp;
-
-CREATE FUNCTION wml_mlp_in(cstring) RETURNS wml_mlp
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION wml_mlp_out(wml_mlp) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION wml_mlp_recv(internal) RETURNS wml_mlp
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION wml_mlp_send(wml_mlp) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE TYPE wml_mlp (
-	INPUT = wml_mlp_in,
-	OUTPUT = wml_mlp_out,
-	RECEIVE = wml_mlp_recv,
-	SEND = wml_mlp_send,
-	INTERNALLENGTH = VARIABLE,
-	ALIGNMENT = double,
-	STORAGE = extended
-);
-COMMENT ON TYPE wml_mlp IS 'a trained network and the history of its training';
-
 CREATE FUNCTION wml_mlp_train(sources text, target text, hidden int[] DEFAULT '{40,40}', objective text DEFAULT 'maml',
 							  weights text DEFAULT 'mixture', iterations int DEFAULT 10000, batch int DEFAULT 100,
 							  inner_rate float8 DEFAULT 0.01, inner_steps int DEFAULT 1, outer_rate float8 DEFAULT 0.001,

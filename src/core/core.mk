@@ -28,11 +28,11 @@ CORE_CPPFLAGS += $(shell pkg-config --cflags lapacke openblas 2>/dev/null)
 CORE_LIBS = $(or $(shell pkg-config --libs lapacke openblas 2>/dev/null),-llapacke -lopenblas) -lm
 endif
 
-# EXTENSION_LIBS are archives where there are any.  Each new backend, and so each parallel worker, would
+# EXTENSION_LIBS are archives where there are any, unless OPENBLAS=shared.  Each new backend, and so each parallel worker, would
 # take some 6 ms to load the shared OpenBLAS and resolve its symbols, against less than 1 ms for an
 # extension that has it inside.  Nor can its names then clash with those of another OpenBLAS in the same
 # backend, as numpy's in PL/Python.  What we call of it needs no run-time library of Fortran.
-ifneq ($(and $(LAPACKE_ARCHIVE),$(OPENBLAS_ARCHIVE)),)
+ifneq ($(and $(filter-out shared,$(or $(OPENBLAS),archive)),$(LAPACKE_ARCHIVE),$(OPENBLAS_ARCHIVE)),)
 EXTENSION_LIBS = -Wl,--exclude-libs,ALL $(LAPACKE_ARCHIVE) $(OPENBLAS_ARCHIVE) -lm
 else
 EXTENSION_LIBS = $(CORE_LIBS)

@@ -1,0 +1,59 @@
+# A Citus cluster of a coordinator and two workers on loopback: the same queries distributed and local
+# agree in every bit, groups by the distribution column are made on the shards, and others are combined
+# from partial states.  Citus is not in Debian: PG_CONFIG names an installation that has it.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+chomp(my $share = `$ENV{PG_CONFIG} --sharedir`);
+plan skip_all => 'Citus is not installed' unless -e "$share/extension/citus.control";
+
+my @nodes = map { PostgreSQL::Test::Cluster->new($_) } qw(coordinator worker1 worker2);
+foreach my $node (@nodes)
+{
+	$node->init;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'citus'\nlisten_addresses = '127.0.0.1'\ncitus.enable_statistics_collection = off\n");
+	$node->append_conf('pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION citus; CREATE EXTENSION wml');
+}
+my $here = $nodes[0];
+$here->safe_psql('postgres', sprintf q(SELECT citus_set_coordinator_host('127.0.0.1', %d)), $here->port);
+$here->safe_psql('postgres', sprintf q(SELECT citus_add_node('127.0.0.1', %d)), $_->port) foreach @nodes[1, 2];
+$here->safe_psql('postgres', q(
+	CREATE TABLE far (task int, day int, x float8[], y float8, yes bool);
+	SELECT create_distributed_table('far', 'task', shard_count => 8);
+	INSERT INTO far SELECT i % 20 + 1, i % 7, ARRAY[1, sin(i), i * 1e5], i + cos(i), cos(i) > 0 FROM generate_series(1, 4000) AS i;
+	CREATE TABLE near AS SELECT * FROM far;
+));
+
+# the same query on the distributed and on the local table
+sub same
+{
+	my ($what, $query, $pushed_down) = @_;
+	my $settings = 'SET extra_float_digits = 3';
+	is( $here->safe_psql('postgres', "$settings; " . $query =~ s/FROM rows/FROM far/gr),
+		$here->safe_psql('postgres', "$settings; " . $query =~ s/FROM rows/FROM near/gr), "$what: every bit");
+	my $plan = $here->safe_psql('postgres', 'EXPLAIN (COSTS OFF) ' . $query =~ s/FROM rows/FROM far/gr);
+	my ($above) = split /Custom Scan/, $plan;
+	is($above !~ /Aggregate|Group/ ? 1 : 0, $pushed_down, "$what: " . ($pushed_down ? 'on the shards alone' : 'combined here')) or diag($plan);
+	like($plan, qr/Citus Adaptive/, "$what: distributed");
+}
+
+same('grams by task', 'SELECT task, wml_second_moment(wml_gram(x, y)) FROM rows GROUP BY task ORDER BY task', 1);
+same('grams by day', 'SELECT day, wml_second_moment(wml_gram(x, y)) FROM rows GROUP BY day ORDER BY day', 0);
+same('grams of all', 'SELECT wml_second_moment(wml_gram(x, y)), wml_n(wml_gram(x, y)) FROM rows', 0);
+same('weighted grams', 'SELECT day, wml_second_moment(wml_gram(x, y, 1 + task)) FROM rows GROUP BY day ORDER BY day', 0);
+
+# In two steps: grams on the shards, decisions here.
+my $decide = q(
+	WITH task_gram AS MATERIALIZED (SELECT task, wml_gram(x, y) AS gram FROM rows GROUP BY task)
+	SELECT task, wml_alpha(gram, (SELECT gram FROM task_gram WHERE task = 1)) OVER (ORDER BY task ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+	FROM task_gram WHERE task > 1 ORDER BY task);
+is($here->safe_psql('postgres', $decide =~ s/FROM rows/FROM far/r), $here->safe_psql('postgres', $decide =~ s/FROM rows/FROM near/r), 'weights from grams of the shards');
+
+$_->stop foreach reverse @nodes;
+done_testing();
