@@ -1,0 +1,403 @@
+-- Task sets: a table of grams that describes and keeps itself
+--
+-- Functions that the user calls run with the caller's rights.  Those without a search_path of their own resolve what
+-- the user wrote and hand it on with every name qualified; all others work under a fixed one.
+
+-- Features from the columns of a row
+
+CREATE FUNCTION wml_features(VARIADIC features "any") RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_features("any") IS 'feature array of numbers, truth values and arrays; NULL when one of them is';
+
+CREATE FUNCTION wml_category(value text, levels text[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_category(text, text[]) IS '1 for the level that the value is, 0 for all others but the first, which has none; NULL for an unknown value';
+
+-- What the functions below are made of
+
+CREATE FUNCTION wml_expressions(relation regclass, list text)
+	RETURNS TABLE (name text, expression text, type regtype, type_name text, kind text, volatility text, columns text[],
+				   basis text)
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION wml_expressions(regclass, text) IS 'what a list of expressions over a relation means, every name qualified';
+
+CREATE FUNCTION wml_equality(type regtype) RETURNS text
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_equality(regtype) IS 'operator that tells keys of the type apart';
+
+CREATE FUNCTION wml_live_enter(task_set text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION wml_live_enter(text) IS 'called by triggers: a statement on the rows of a live task set begins';
+
+CREATE FUNCTION wml_live_leave(task_set text, forget bool DEFAULT false) RETURNS text
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION wml_live_leave(text, bool) IS 'called by triggers: the statement ends; alone, wait or last';
+
+CREATE FUNCTION wml_gram_change(gram wml_gram, peaks float8[], added wml_gram, removed wml_gram) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_change(wml_gram, float8[], wml_gram, wml_gram) IS 'gram after rows came and went; NULL when only a recount can tell';
+
+CREATE FUNCTION wml_gram_peaks(gram wml_gram, peaks float8[], added wml_gram, removed wml_gram) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_peaks(wml_gram, float8[], wml_gram, wml_gram) IS 'largest values that the sums of a gram have had, after that change';
+
+-- The descriptions
+
+CREATE TABLE wml_task_set (
+	schema_name text NOT NULL,
+	set_name text NOT NULL,
+	relation text NOT NULL,
+	key text NOT NULL,
+	key_type text NOT NULL,
+	equality text NOT NULL,
+	task text NOT NULL,
+	response text NOT NULL,
+	inverse text,
+	response_range numrange,
+	weight text,
+	along text,
+	features text[] NOT NULL,
+	expression text NOT NULL,
+	parts jsonb NOT NULL,
+	columns jsonb NOT NULL,
+	live text NOT NULL CHECK (live IN ('no', 'yes', 'append')),
+	family text NOT NULL,
+	method jsonb,
+	learned timestamptz NOT NULL,
+	PRIMARY KEY (schema_name, set_name)
+);
+COMMENT ON TABLE wml_task_set IS 'descriptions of task sets: what their tables of grams were collected from, and how';
+COMMENT ON COLUMN wml_task_set.relation IS 'where the rows are';
+COMMENT ON COLUMN wml_task_set.key IS 'column of the task table that holds the task';
+COMMENT ON COLUMN wml_task_set.task IS 'expression that gives a row''s task';
+COMMENT ON COLUMN wml_task_set.along IS 'expression that tells which rows of different tasks correspond';
+COMMENT ON COLUMN wml_task_set.features IS 'names of the coefficients';
+COMMENT ON COLUMN wml_task_set.expression IS 'expression that gives a row''s feature array';
+COMMENT ON COLUMN wml_task_set.parts IS 'what the features are made from';
+COMMENT ON COLUMN wml_task_set.columns IS 'columns that the task and the features need, with their types';
+COMMENT ON COLUMN wml_task_set.method IS 'method of forecasts that was chosen in rehearsal, and how good it was';
+
+SELECT pg_catalog.pg_extension_config_dump('wml_task_set', '');
+
+-- A description says what others run with their own rights, so only whoever owns the task table may change it.
+CREATE FUNCTION wml_owns_task_set(schema_name text, set_name text) RETURNS bool
+	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT coalesce(bool_and(pg_has_role(c.relowner, 'USAGE')), true)
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = schema_name AND c.relname = set_name
+$$;
+COMMENT ON FUNCTION wml_owns_task_set(text, text) IS 'does the caller own the table, if there is one?';
+
+CREATE FUNCTION wml_guard_task_set() RETURNS trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF (TG_OP <> 'INSERT' AND NOT @extschema@.wml_owns_task_set(OLD.schema_name, OLD.set_name))
+		OR (TG_OP <> 'DELETE' AND NOT @extschema@.wml_owns_task_set(NEW.schema_name, NEW.set_name)) THEN
+		RAISE EXCEPTION 'must be owner of task set %', CASE WHEN TG_OP = 'INSERT' THEN NEW.set_name ELSE OLD.set_name END
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+END $$;
+COMMENT ON FUNCTION wml_guard_task_set() IS 'lets only the owner of a task set change its description';
+
+CREATE TRIGGER wml_guard_task_set BEFORE INSERT OR UPDATE OR DELETE ON wml_task_set
+	FOR EACH ROW EXECUTE FUNCTION wml_guard_task_set();
+GRANT SELECT, INSERT, UPDATE, DELETE ON wml_task_set TO PUBLIC;
+
+CREATE FUNCTION wml_find_task_set(name text) RETURNS wml_task_set
+	LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+	path text[] := pg_catalog.parse_ident(name);
+	described @extschema@.wml_task_set;
+BEGIN
+	-- a task set is found as its table would be, also when that is gone
+	SELECT s.* INTO described FROM @extschema@.wml_task_set AS s
+	WHERE s.set_name = path[pg_catalog.cardinality(path)]
+		AND CASE WHEN pg_catalog.cardinality(path) > 1 THEN s.schema_name = path[pg_catalog.cardinality(path) - 1]
+			ELSE s.schema_name = ANY (pg_catalog.current_schemas(true)::text[]) END
+	ORDER BY pg_catalog.array_position(pg_catalog.current_schemas(true)::text[], s.schema_name) LIMIT 1;
+	IF described.set_name IS NULL THEN
+		RAISE EXCEPTION 'task set "%" does not exist', name
+			USING ERRCODE = 'undefined_object', HINT = 'wml_learn makes task sets, and the view wml_task_sets lists them.';
+	END IF;
+	RETURN described;
+END $$;
+COMMENT ON FUNCTION wml_find_task_set(text) IS 'description of a task set, found in the search_path like a table';
+
+-- The statements about a task set, as text
+
+CREATE FUNCTION wml_task_name(task_set wml_task_set, suffix text DEFAULT '') RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('%I.%I', task_set.schema_name, task_set.set_name || suffix)
+$$;
+COMMENT ON FUNCTION wml_task_name(wml_task_set, text) IS 'qualified name of a task set''s table, or of what belongs to it';
+
+CREATE FUNCTION wml_task_rows(task_set wml_task_set, source text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('SELECT %s AS task, %s AS x, (%s)::double precision AS y%s%s FROM %s', task_set.task, task_set.expression,
+			  task_set.response, ', (' || task_set.weight || ')::double precision AS weight', ', ' || task_set.along || ' AS along',
+			  source)
+$$;
+COMMENT ON FUNCTION wml_task_rows(wml_task_set, text) IS 'query that turns rows into task, features and response';
+
+CREATE FUNCTION wml_task_gram(task_set wml_task_set) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT CASE WHEN task_set.weight IS NULL THEN '@extschema@.wml_gram(x, y)' ELSE '@extschema@.wml_gram(x, y, weight)' END
+$$;
+COMMENT ON FUNCTION wml_task_gram(wml_task_set) IS 'aggregate that collects a task''s gram';
+
+CREATE FUNCTION wml_task_relations(task_set wml_task_set) RETURNS SETOF regclass
+	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+WITH RECURSIVE member AS (
+	SELECT to_regclass(task_set.relation) AS relation
+	UNION
+	SELECT inhrelid::regclass FROM member JOIN pg_inherits ON inhparent = relation)
+SELECT relation FROM member WHERE relation IS NOT NULL
+$$;
+COMMENT ON FUNCTION wml_task_relations(wml_task_set) IS 'the relation with the rows, and all its partitions and children';
+
+-- Learning
+
+CREATE FUNCTION wml_category_levels(source text, expression text, type regtype, kind text, given jsonb) RETURNS text[]
+	LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	levels text[];
+BEGIN
+	IF given IS NOT NULL THEN
+		SELECT pg_catalog.array_agg(l ORDER BY n) INTO levels
+		FROM pg_catalog.jsonb_array_elements_text(given) WITH ORDINALITY AS e (l, n);
+	ELSE
+		EXECUTE pg_catalog.format('SELECT pg_catalog.array_agg(level ORDER BY level COLLATE "C") FROM '
+			'(SELECT DISTINCT (%s)::text AS level FROM %s LIMIT 1002) AS levels WHERE level IS NOT NULL', expression, source)
+			INTO levels;
+		IF kind = 'enum' THEN
+			SELECT pg_catalog.array_agg(l ORDER BY enumsortorder) INTO levels
+			FROM pg_catalog.unnest(levels) AS l JOIN pg_catalog.pg_enum ON enumtypid = type AND enumlabel::text = l;
+		END IF;
+	END IF;
+	RETURN levels;
+END $$;
+COMMENT ON FUNCTION wml_category_levels(text, text, regtype, text, jsonb) IS 'levels of a category, the reference first';
+
+CREATE FUNCTION wml_learn_features(relation regclass, list text, levels jsonb, live bool,
+								   OUT features text[], OUT expression text, OUT parts jsonb, OUT columns text[])
+	LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	part record;
+	source text := pg_catalog.format('%s', relation);
+	known text[];
+	size int;
+	piece text;
+	pieces text[] := '{1}';
+BEGIN
+	features := '{constant}';
+	parts := '[]';
+	columns := '{}';
+	FOR part IN SELECT * FROM @extschema@.wml_expressions(relation, list) LOOP
+		known := NULL;
+		size := 1;
+		piece := part.expression;
+		IF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
+			RAISE EXCEPTION 'feature "%" is not the same whenever it is computed', part.name
+				USING ERRCODE = 'invalid_object_definition', DETAIL = pg_catalog.format('%s is %s.', part.expression, part.volatility),
+				HINT = 'Features of live task sets must be immutable, others at least stable.';
+		ELSIF part.kind = 'time' THEN
+			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
+				USING ERRCODE = 'datatype_mismatch', DETAIL = 'A time is no number.',
+				HINT = pg_catalog.format('Use extract(epoch FROM %1$s) or the like for a trend, wml_fourier(extract(doy FROM %1$s), 365.25, 2) for a season.', part.expression);
+		ELSIF part.kind IN ('category', 'enum') THEN
+			known := @extschema@.wml_category_levels(source, part.expression, part.type, part.kind, levels -> part.name);
+			IF coalesce(pg_catalog.cardinality(known), 0) < 2 THEN
+				RAISE EXCEPTION 'feature "%" has % levels', part.name, coalesce(pg_catalog.cardinality(known), 0)
+					USING ERRCODE = 'data_exception', DETAIL = 'A category needs at least two.',
+					HINT = 'Leave it out, or name its levels in levels.';
+			ELSIF pg_catalog.cardinality(known) > 1000 THEN
+				RAISE EXCEPTION 'feature "%" has more than 1000 different values', part.name
+					USING ERRCODE = 'program_limit_exceeded', HINT = 'Leave it out, or make it a number or a coarser category.';
+			END IF;
+			size := pg_catalog.cardinality(known) - 1;
+			piece := pg_catalog.format('@extschema@.wml_category((%s)::text, %L::text[])', part.expression, known);
+		ELSIF part.kind = 'array' THEN
+			EXECUTE pg_catalog.format('SELECT pg_catalog.cardinality(%s) FROM %s WHERE %1$s IS NOT NULL LIMIT 1', part.expression, source)
+				INTO size;
+			IF coalesce(size, 0) = 0 THEN
+				RAISE EXCEPTION 'feature "%" has no elements', part.name
+					USING ERRCODE = 'data_exception', DETAIL = 'There is no row that tells how many features it is.';
+			END IF;
+			-- the constant comes but once
+			IF part.basis IS NOT NULL THEN
+				size := size - 1;
+				piece := pg_catalog.format('(%s)[2:]', part.expression);
+			ELSIF part.type <> 'pg_catalog.float8[]'::regtype THEN
+				piece := pg_catalog.format('(%s)::double precision[]', part.expression);
+			END IF;
+		ELSIF part.kind NOT IN ('number', 'boolean') THEN
+			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
+				USING ERRCODE = 'datatype_mismatch', DETAIL = 'Features are numbers, truth values, categories or arrays of numbers.';
+		END IF;
+		features := features || CASE
+			WHEN known IS NOT NULL THEN ARRAY(SELECT part.name || '=' || l FROM pg_catalog.unnest(known[2:]) AS l)
+			WHEN part.basis = 'wml_fourier' THEN ARRAY(SELECT pg_catalog.format('%s_%s%s', part.name, kind, h)
+				FROM pg_catalog.generate_series(1, size / 2) AS h, (VALUES (1, 'cos'), (2, 'sin')) AS k (o, kind) ORDER BY h, o)
+			WHEN part.kind = 'array' THEN ARRAY(SELECT pg_catalog.format('%s_%s', part.name, i) FROM pg_catalog.generate_series(1, size) AS i)
+			ELSE ARRAY[part.name] END;
+		pieces := pieces || piece;
+		columns := columns || part.columns;
+		parts := parts || pg_catalog.jsonb_build_object('name', part.name, 'expression', part.expression, 'value', piece,
+			'kind', part.kind, 'levels', known, 'given', levels -> part.name IS NOT NULL, 'columns', part.columns, 'size', size);
+	END LOOP;
+	SELECT pg_catalog.array_agg(f) INTO known FROM (SELECT f FROM pg_catalog.unnest(features) AS f GROUP BY f HAVING pg_catalog.count(*) > 1) AS twice;
+	IF known IS NOT NULL THEN
+		RAISE EXCEPTION 'more than one feature is called "%"', known[1]
+			USING ERRCODE = 'duplicate_column', HINT = 'Name features with AS.';
+	END IF;
+	expression := pg_catalog.format('@extschema@.wml_features(%s)', pg_catalog.array_to_string(pieces, ', '));
+END $$;
+COMMENT ON FUNCTION wml_learn_features(regclass, text, jsonb, bool) IS 'what a list of features means: names, expression, parts';
+
+CREATE FUNCTION wml_learn_scalar(relation regclass, what text, given text, live bool) RETURNS jsonb
+	LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	part record;
+BEGIN
+	IF given IS NULL THEN
+		RETURN NULL;
+	END IF;
+	SELECT pg_catalog.count(*) OVER (), e.* INTO part FROM @extschema@.wml_expressions(relation, given) AS e LIMIT 1;
+	IF part.count > 1 THEN
+		RAISE EXCEPTION '% must be one expression: "%"', what, given USING ERRCODE = 'syntax_error';
+	ELSIF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
+		RAISE EXCEPTION '% is not the same whenever it is computed', what
+			USING ERRCODE = 'invalid_object_definition', DETAIL = pg_catalog.format('%s is %s.', part.expression, part.volatility),
+			HINT = 'Expressions of live task sets must be immutable, others at least stable.';
+	ELSIF what IN ('response', 'weight') AND part.kind NOT IN ('number', 'boolean') THEN
+		RAISE EXCEPTION '% "%" is of type %', what, given, part.type_name
+			USING ERRCODE = 'datatype_mismatch', DETAIL = 'It must be a number.';
+	END IF;
+	RETURN pg_catalog.jsonb_build_object('name', part.name, 'type', part.type_name, 'oid', part.type, 'columns', part.columns,
+		'expression', CASE WHEN part.kind = 'boolean' AND what <> 'task' THEN pg_catalog.format('(%s)::integer', part.expression)
+			ELSE part.expression END);
+END $$;
+COMMENT ON FUNCTION wml_learn_scalar(regclass, text, text, bool) IS 'what the expression of a task, response, weight or place means';
+
+-- One element, as an expression over a column y.
+CREATE TYPE wml_response AS (y float8);
+COMMENT ON TYPE wml_response IS 'what the inverse of a response is computed from';
+
+CREATE FUNCTION wml_learn(name text, relation regclass, task text, response text, features text DEFAULT NULL,
+						  along text DEFAULT NULL, weight text DEFAULT NULL, inverse text DEFAULT NULL,
+						  "range" numrange DEFAULT NULL, levels jsonb DEFAULT NULL, live bool DEFAULT false,
+						  append bool DEFAULT false, family text DEFAULT 'gaussian', replace bool DEFAULT false,
+						  OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint, OUT coefficients text[])
+	LANGUAGE plpgsql AS $$
+DECLARE
+	parts text[] := pg_catalog.parse_ident(name);
+	s @extschema@.wml_task_set;
+	described record;
+	task_is jsonb;
+	response_is jsonb;
+	weight_is jsonb;
+	along_is jsonb;
+	inverse_is jsonb;
+BEGIN
+	IF name IS NULL OR relation IS NULL OR task IS NULL OR response IS NULL OR live IS NULL OR append IS NULL THEN
+		RAISE EXCEPTION 'name, relation, task, response, live and append must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+	ELSIF pg_catalog.cardinality(parts) > 2 THEN
+		RAISE EXCEPTION 'name of a task set is a table''s name: "%"', name USING ERRCODE = 'invalid_name';
+	ELSIF family IS DISTINCT FROM 'gaussian' THEN
+		RAISE EXCEPTION 'unknown family: "%"', family USING ERRCODE = 'invalid_parameter_value', HINT = 'Known: gaussian.';
+	END IF;
+	live := live OR append;
+	s.set_name := parts[pg_catalog.cardinality(parts)];
+	s.schema_name := CASE WHEN pg_catalog.cardinality(parts) = 2 THEN parts[1] ELSE pg_catalog.current_schema() END;
+	IF replace THEN
+		PERFORM @extschema@.wml_drop(name) FROM @extschema@.wml_task_set AS t
+		WHERE t.set_name = s.set_name AND t.schema_name = s.schema_name;
+	END IF;
+	task_is := @extschema@.wml_learn_scalar(relation, 'task', task, live);
+	response_is := @extschema@.wml_learn_scalar(relation, 'response', response, live);
+	weight_is := @extschema@.wml_learn_scalar(relation, 'weight', weight, live);
+	along_is := @extschema@.wml_learn_scalar(relation, 'along', along, live);
+	inverse_is := @extschema@.wml_learn_scalar('@extschema@.wml_response'::regclass, 'inverse', inverse, false);
+	IF features IS NULL THEN
+		SELECT pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum) INTO features
+		FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+			AND NOT coalesce(task_is -> 'columns' ? attname::text OR response_is -> 'columns' ? attname::text
+				OR weight_is -> 'columns' ? attname::text OR along_is -> 'columns' ? attname::text, false);
+	END IF;
+	SELECT * INTO described FROM @extschema@.wml_learn_features(relation, coalesce(features, ''), levels, live);
+
+	SELECT pg_catalog.format('%I.%I', nspname, relname) INTO s.relation
+	FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = relation;
+	s.key := CASE WHEN task_is ->> 'name' IN ('gram', 'removed', 'peaks', '?column?') THEN 'task' ELSE task_is ->> 'name' END;
+	s.key_type := task_is ->> 'type';
+	s.equality := @extschema@.wml_equality((task_is ->> 'oid')::regtype);
+	s.task := task_is ->> 'expression';
+	s.response := response_is ->> 'expression';
+	s.weight := weight_is ->> 'expression';
+	s.along := along_is ->> 'expression';
+	s.inverse := inverse_is ->> 'expression';
+	s.response_range := range;
+	s.features := described.features;
+	s.expression := described.expression;
+	s.parts := described.parts;
+	SELECT pg_catalog.jsonb_object_agg(attname, pg_catalog.format_type(atttypid, atttypmod)) INTO s.columns
+	FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+		AND (attname::text = ANY (described.columns) OR task_is -> 'columns' ? attname::text);
+	s.live := CASE WHEN append THEN 'append' WHEN live THEN 'yes' ELSE 'no' END;
+	s.family := family;
+	s.learned := pg_catalog.now();
+	SELECT * INTO tasks, rows, skipped FROM @extschema@.wml_learn_make(s);
+	coefficients := s.features;
+END $$;
+COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, bool) IS 'makes a task set: a table with the gram of each task, and its description';
+
+CREATE FUNCTION wml_learn_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	started timestamptz := clock_timestamp();
+	constant text;
+	may_be_constant int[];
+BEGIN
+	IF EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+			   WHERE n.nspname = s.schema_name AND c.relname = s.set_name) THEN
+		RAISE EXCEPTION 'relation "%" already exists', s.set_name
+			USING ERRCODE = 'duplicate_table', HINT = 'Drop a task set with wml_drop, or learn it anew with replace => true.';
+	END IF;
+	IF s.live <> 'no' THEN
+		PERFORM @extschema@.wml_live_check(s);
+		PERFORM @extschema@.wml_live_install(s);
+	END IF;
+	EXECUTE format('CREATE VIEW %s AS %s', @extschema@.wml_task_name(s, '_rows'), @extschema@.wml_task_rows(s, s.relation));
+	EXECUTE format('CREATE TABLE %s%s AS SELECT task AS %I, %s AS gram FROM %s WHERE task IS NOT NULL GROUP BY task',
+		@extschema@.wml_task_name(s), CASE WHEN s.live = 'no' THEN '' ELSE ' WITH (fillfactor = 50)' END, s.key,
+		@extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
+	EXECUTE format('ALTER TABLE %s ADD PRIMARY KEY (%I)', @extschema@.wml_task_name(s), s.key);
+	EXECUTE format('COMMENT ON TABLE %s IS %L', @extschema@.wml_task_name(s), 'task set of wml: grams of the rows of ' || s.relation);
+	EXECUTE format('COMMENT ON VIEW %s IS %L', @extschema@.wml_task_name(s, '_rows'), 'what the task set was collected from');
+	EXECUTE format('ANALYZE %s', @extschema@.wml_task_name(s));
+
+	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
+		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
+	-- levels that the user named may come later
+	SELECT coalesce(array_agg(i), '{}') INTO may_be_constant
+	FROM (SELECT (p ->> 'given')::bool AS given, sum((p ->> 'size')::int) OVER (ORDER BY n) + 1 AS last, (p ->> 'size')::int AS size
+		FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS part (p, n)) AS part, generate_series(last - size + 1, last) AS i
+	WHERE given;
+	EXECUTE format('SELECT (%L::text[])[i] FROM (SELECT @extschema@.wml_second_moment(@extschema@.wml_merge(gram)) AS moment FROM %s WHERE @extschema@.wml_n(gram) > 0) AS g, '
+		'generate_series(2, %s) AS m (i) WHERE moment[i][i] - moment[1][i] * moment[1][i] <= 1e-13 * moment[i][i] AND NOT i = ANY (%L::int[]) LIMIT 1',
+		s.features, @extschema@.wml_task_name(s), cardinality(s.features), may_be_constant) INTO constant;
+	IF constant IS NOT NULL THEN
+		RAISE EXCEPTION 'feature "%" is constant', constant
+			USING ERRCODE = 'data_exception', DETAIL = 'It has the same value in all rows of all tasks, and nothing can be learned from it.',
+			HINT = 'Leave it out. A constant is among the features already.';
+	END IF;
+	INSERT INTO @extschema@.wml_task_set SELECT s.*;
+	IF s.live <> 'no' THEN
+		PERFORM @extschema@.wml_live_columns(s);
+	END IF;
+	IF clock_timestamp() > started + interval '2 seconds' THEN
+		RAISE NOTICE 'collected % tasks from % rows in % s', tasks, rows, round(extract(epoch FROM clock_timestamp() - started)::numeric, 1);
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_learn_make(wml_task_set) IS 'makes the table, the view and the triggers of a task set';

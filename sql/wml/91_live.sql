@@ -1,0 +1,348 @@
+-- Task sets that keep themselves
+--
+-- Triggers on the rows write into the task table in one way only: one INSERT ... ON CONFLICT with the tasks in order, so
+-- that statements lock tasks in the same order.  What came is in the column gram of the new row, what went in removed;
+-- rows at rest have NULL there.  live.c says why a statement may have to wait for its other triggers.
+
+CREATE FUNCTION wml_live_check(s wml_task_set) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	member regclass;
+BEGIN
+	IF EXISTS (SELECT FROM pg_class WHERE oid = to_regclass(s.relation) AND relkind NOT IN ('r', 'p')) THEN
+		RAISE EXCEPTION '% is not a table', s.relation
+			USING ERRCODE = 'wrong_object_type', DETAIL = 'Only the rows of tables can be followed.', HINT = 'Learn from it without live.';
+	ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+		RAISE EXCEPTION 'a live task set cannot be counted in a % transaction', current_setting('transaction_isolation')
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'It would not see what others wrote since the transaction began.',
+			HINT = 'Call it in a READ COMMITTED transaction.';
+	END IF;
+	FOR member IN SELECT * FROM @extschema@.wml_task_relations(s) LOOP
+		IF row_security_active(member) THEN
+			RAISE EXCEPTION 'row security hides rows of % from you', member
+				USING ERRCODE = 'insufficient_privilege', DETAIL = 'A live task set would count rows that you may not read.';
+		END IF;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION wml_live_check(wml_task_set) IS 'can the rows of a task set be followed?';
+
+-- Adds a query of task, added and removed to the tasks.  Fills wml_again and wml_gone.
+CREATE FUNCTION wml_live_change(s wml_task_set, delta text, first text DEFAULT '') RETURNS text
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format($sql$WITH %4$sdelta AS (%1$s), changed AS (
+			INSERT INTO %2$s AS kept (%3$I, gram, removed)
+			SELECT task, added, removed FROM delta WHERE task IS NOT NULL ORDER BY task
+			ON CONFLICT (%3$I) DO UPDATE SET
+				gram = @extschema@.wml_gram_change(kept.gram, kept.peaks, excluded.gram, excluded.removed),
+				peaks = @extschema@.wml_gram_peaks(kept.gram, kept.peaks, excluded.gram, excluded.removed),
+				removed = NULL
+			RETURNING %3$I, gram, removed)
+		SELECT array_agg(%3$I) FILTER (WHERE gram IS NULL OR removed IS NOT NULL),
+			array_agg(%3$I) FILTER (WHERE removed IS NULL AND @extschema@.wml_n(gram) = 0 AND @extschema@.wml_skipped(gram) = 0)
+		INTO wml_again, wml_gone FROM changed$sql$, delta, @extschema@.wml_task_name(s), s.key, first)
+$$;
+COMMENT ON FUNCTION wml_live_change(wml_task_set, text, text) IS 'statement that adds what came and what went to the tasks';
+
+-- The tasks of wml_again are counted anew, those of wml_gone are gone.
+CREATE FUNCTION wml_live_mend(s wml_task_set) RETURNS text
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format($sql$	IF wml_again IS NOT NULL THEN
+		WITH counted AS (DELETE FROM %6$s WHERE task %5$s ANY (wml_again))
+		INSERT INTO %1$s AS kept (%2$I, gram)
+		SELECT task, %3$s FROM %4$s WHERE task %5$s ANY (wml_again) GROUP BY task ORDER BY task
+		ON CONFLICT (%2$I) DO UPDATE SET gram = excluded.gram, peaks = NULL, removed = NULL;
+		DELETE FROM %1$s WHERE %2$I %5$s ANY (wml_again) AND (gram IS NULL OR removed IS NOT NULL);
+	END IF;
+	IF wml_gone IS NOT NULL THEN
+		DELETE FROM %1$s WHERE %2$I %5$s ANY (wml_gone);
+	END IF;
+$sql$, @extschema@.wml_task_name(s), s.key, @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'), s.equality,
+	@extschema@.wml_task_name(s, '_pending'))
+$$;
+COMMENT ON FUNCTION wml_live_mend(wml_task_set) IS 'statements that count tasks anew and remove empty ones';
+
+CREATE FUNCTION wml_live_function(s wml_task_set, suffix text, returns text, body text) RETURNS text
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('CREATE OR REPLACE FUNCTION %s() RETURNS %s LANGUAGE plpgsql SECURITY DEFINER '
+	'SET search_path = pg_catalog, pg_temp AS %s', @extschema@.wml_task_name(s, suffix), returns,
+	CASE WHEN body LIKE '%$wml$%' THEN quote_literal(body) ELSE '$wml$' || body || '$wml$' END)
+$$;
+COMMENT ON FUNCTION wml_live_function(wml_task_set, text, text, text) IS 'statement that makes a function of a live task set';
+
+CREATE FUNCTION wml_live_columns(s wml_task_set) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	name text := @extschema@.wml_task_name(s);
+	pending text := @extschema@.wml_task_name(s, '_pending');
+BEGIN
+	EXECUTE format('ALTER TABLE %s ADD removed @extschema@.wml_gram, ADD peaks float8[]', name);
+	EXECUTE format('ALTER TABLE %s ALTER gram SET STORAGE external', name);
+	EXECUTE format('COMMENT ON COLUMN %s.removed IS %L', name, 'NULL, except on its way into the table');
+	EXECUTE format('COMMENT ON COLUMN %s.peaks IS %L', name, 'largest values of the sums since the task was counted');
+	EXECUTE format('CREATE TABLE %s (task %s, added @extschema@.wml_gram, removed @extschema@.wml_gram)', pending, s.key_type);
+	EXECUTE format('COMMENT ON TABLE %s IS %L', pending, 'changes that wait to be added to the task set');
+END $$;
+COMMENT ON FUNCTION wml_live_columns(wml_task_set) IS 'makes what the triggers of a live task set write to';
+
+-- Nobody can write rows once the triggers are there, until the transaction ends; so they come before the count.
+CREATE FUNCTION wml_live_install(s wml_task_set) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
+DECLARE
+	name text := @extschema@.wml_task_name(s);
+	pending text := @extschema@.wml_task_name(s, '_pending');
+	gram text := @extschema@.wml_task_gram(s);
+	came text := @extschema@.wml_task_rows(s, 'wml_new');
+	went text := @extschema@.wml_task_rows(s, 'wml_old');
+	inserted text := format('SELECT task, %s AS added, NULL::@extschema@.wml_gram AS removed FROM (%s) AS came GROUP BY task', gram, came);
+	deleted text := format('SELECT task, NULL::@extschema@.wml_gram AS added, %s AS removed FROM (%s) AS went GROUP BY task', gram, went);
+	updated text := format('SELECT task, %1$s FILTER (WHERE is_new) AS added, %1$s FILTER (WHERE NOT is_new) AS removed '
+		'FROM (SELECT true AS is_new, * FROM (%2$s) AS came UNION ALL SELECT false, * FROM (%3$s) AS went) AS changed GROUP BY task',
+		gram, came, went);
+	truncated text := format('INSERT INTO %s (task, added, removed) SELECT task, NULL, %s FROM (%s) AS went WHERE task IS NOT NULL GROUP BY task',
+		pending, gram, @extschema@.wml_task_rows(s, 'ONLY wml_truncated'));
+	declarations text := format(E'\n#variable_conflict use_column\nDECLARE\n	wml_again %1$s[];\n	wml_gone %1$s[];\n', s.key_type);
+	is_simple bool;
+	body text;
+	member regclass;
+BEGIN
+	truncated := replace(replace(truncated, '%', '%%'), 'ONLY wml_truncated', 'ONLY %s');
+	SELECT count(*) = 1 INTO is_simple FROM @extschema@.wml_task_relations(s);
+	-- triggers that there are go with their functions
+	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_keep'));
+	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_enter'));
+	-- adds what waits
+	EXECUTE @extschema@.wml_live_function(s, '_fold', 'void', declarations || format(E'BEGIN\n	%s;\n%sEND ',
+		@extschema@.wml_live_change(s, 'SELECT task, @extschema@.wml_merge(added) AS added, @extschema@.wml_merge(removed) AS removed FROM waiting GROUP BY task',
+			format('waiting AS (DELETE FROM %s RETURNING task, added, removed), ', pending)),
+		@extschema@.wml_live_mend(s)));
+	-- before a statement
+	EXECUTE @extschema@.wml_live_function(s, '_enter', 'trigger', format(E'\nBEGIN\n	PERFORM @extschema@.wml_live_enter(%L);\n	RETURN NULL;\nEND ', name));
+	-- after it
+	IF s.live = 'append' THEN
+		body := format($sql$
+#variable_conflict use_column
+BEGIN
+	IF to_regclass(%1$L) IS NULL THEN
+		RETURN NULL;
+	END IF;
+	IF to_regclass(%7$L) IS NULL THEN
+		RAISE EXCEPTION 'task set %% can no longer be kept current', %6$L
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A column that it needs has been dropped.',
+			HINT = 'Drop it with wml_drop, or learn it anew with replace => true.';
+	END IF;
+	IF TG_OP = 'INSERT' THEN
+		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%2$s) AS delta WHERE task IS NOT NULL;
+	ELSIF TG_OP = 'UPDATE' THEN
+		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%3$s) AS delta WHERE task IS NOT NULL;
+	ELSIF TG_OP = 'DELETE' THEN
+		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%4$s) AS delta WHERE task IS NOT NULL;
+	ELSE
+		EXECUTE format(%5$L, TG_RELID::regclass);
+	END IF;
+	RETURN NULL;
+END $sql$, pending, inserted, updated, deleted, truncated, name, @extschema@.wml_task_name(s, '_rows'));
+	ELSE
+		body := declarations || format($sql$	wml_step text;
+BEGIN
+	IF to_regclass(%1$L) IS NULL THEN
+		IF TG_OP <> 'TRUNCATE' THEN
+			PERFORM @extschema@.wml_live_leave(%1$L, true);
+		END IF;
+		RETURN NULL;
+	END IF;
+	IF to_regclass(%12$L) IS NULL THEN
+		RAISE EXCEPTION 'task set %% can no longer be kept current', %1$L
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A column that it needs has been dropped.',
+			HINT = 'Drop it with wml_drop, or learn it anew with replace => true.';
+	END IF;
+	IF TG_OP = 'TRUNCATE' THEN
+		%10$s
+		RETURN NULL;
+	END IF;
+	wml_step := @extschema@.wml_live_leave(%1$L);
+	IF wml_step = 'alone' THEN
+		IF TG_OP = 'INSERT' THEN
+			INSERT INTO %1$s AS kept (%3$I, gram)
+			SELECT task, added FROM (%4$s) AS delta WHERE task IS NOT NULL ORDER BY task
+			ON CONFLICT (%3$I) DO UPDATE SET gram = kept.gram OPERATOR(@extschema@.+) excluded.gram;
+			RETURN NULL;
+		ELSIF TG_OP = 'UPDATE' THEN
+		%7$s;
+		ELSE
+		%8$s;
+		END IF;
+%9$s		RETURN NULL;
+	END IF;
+
+	-- one of several changes that one statement makes
+	IF TG_OP = 'INSERT' THEN
+		INSERT INTO %2$s (task, added, removed) SELECT task, added, removed FROM (%4$s) AS delta WHERE task IS NOT NULL;
+	ELSIF TG_OP = 'UPDATE' THEN
+		INSERT INTO %2$s (task, added, removed) SELECT task, added, removed FROM (%5$s) AS delta WHERE task IS NOT NULL;
+	ELSE
+		INSERT INTO %2$s (task, added, removed) SELECT task, added, removed FROM (%6$s) AS delta WHERE task IS NOT NULL;
+	END IF;
+	IF wml_step = 'last' THEN
+		PERFORM %11$s();
+	END IF;
+	RETURN NULL;
+END $sql$, name, pending, s.key, inserted, updated, deleted,
+			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s),
+			CASE WHEN is_simple THEN format('DELETE FROM %s;', name)
+				ELSE format(E'EXECUTE format(%L, TG_RELID::regclass);\n		PERFORM %s();',
+					truncated, @extschema@.wml_task_name(s, '_fold')) END,
+			@extschema@.wml_task_name(s, '_fold'), @extschema@.wml_task_name(s, '_rows'));
+	END IF;
+	EXECUTE @extschema@.wml_live_function(s, '_keep', 'trigger', body);
+
+	FOR member IN SELECT * FROM @extschema@.wml_task_relations(s) LOOP
+		IF s.live = 'yes' THEN
+			EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s()',
+				s.set_name || '_enter', member, @extschema@.wml_task_name(s, '_enter'));
+		END IF;
+		EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON %s REFERENCING NEW TABLE AS wml_new FOR EACH STATEMENT EXECUTE FUNCTION %s()',
+			s.set_name || '_insert', member, @extschema@.wml_task_name(s, '_keep'));
+		EXECUTE format('CREATE TRIGGER %I AFTER UPDATE ON %s REFERENCING OLD TABLE AS wml_old NEW TABLE AS wml_new FOR EACH STATEMENT EXECUTE FUNCTION %s()',
+			s.set_name || '_update', member, @extschema@.wml_task_name(s, '_keep'));
+		EXECUTE format('CREATE TRIGGER %I AFTER DELETE ON %s REFERENCING OLD TABLE AS wml_old FOR EACH STATEMENT EXECUTE FUNCTION %s()',
+			s.set_name || '_delete', member, @extschema@.wml_task_name(s, '_keep'));
+		EXECUTE format('CREATE TRIGGER %I BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s()',
+			s.set_name || '_truncate', member, @extschema@.wml_task_name(s, '_keep'));
+	END LOOP;
+	-- nobody else may put them on rows of their own
+	EXECUTE format('REVOKE ALL ON FUNCTION %s(), %s(), %s() FROM PUBLIC', @extschema@.wml_task_name(s, '_enter'),
+		@extschema@.wml_task_name(s, '_keep'), @extschema@.wml_task_name(s, '_fold'));
+	EXECUTE format('ALTER FUNCTION %s() DEPENDS ON EXTENSION wml', @extschema@.wml_task_name(s, '_enter'));
+	EXECUTE format('ALTER FUNCTION %s() DEPENDS ON EXTENSION wml', @extschema@.wml_task_name(s, '_keep'));
+	EXECUTE format('ALTER FUNCTION %s() DEPENDS ON EXTENSION wml', @extschema@.wml_task_name(s, '_fold'));
+END $$;
+COMMENT ON FUNCTION wml_live_install(wml_task_set) IS 'makes the functions and triggers of a live task set';
+
+CREATE FUNCTION wml_fold(name text) RETURNS bigint
+	LANGUAGE plpgsql AS $$
+DECLARE
+	s @extschema@.wml_task_set := @extschema@.wml_find_task_set(name);
+	waiting bigint := 0;
+BEGIN
+	IF s.live = 'append' THEN
+		EXECUTE pg_catalog.format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', @extschema@.wml_task_name(s, '_pending'));
+		EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s', @extschema@.wml_task_name(s, '_pending')) INTO waiting;
+		EXECUTE pg_catalog.format('SELECT %s()', @extschema@.wml_task_name(s, '_fold'));
+	END IF;
+	RETURN waiting;
+END $$;
+COMMENT ON FUNCTION wml_fold(text) IS 'adds the changes that wait to the tasks; how many there were';
+
+CREATE FUNCTION wml_refresh(name text, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
+	LANGUAGE plpgsql AS $$
+BEGIN
+	SELECT * INTO tasks, rows, skipped FROM @extschema@.wml_refresh_make(@extschema@.wml_find_task_set(name));
+END $$;
+COMMENT ON FUNCTION wml_refresh(text) IS 'counts all tasks of a task set anew, and makes its triggers anew';
+
+CREATE FUNCTION wml_refresh_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF s.live <> 'no' THEN
+		PERFORM @extschema@.wml_live_check(s);
+		PERFORM @extschema@.wml_live_install(s);
+		EXECUTE format('DELETE FROM %s', @extschema@.wml_task_name(s, '_pending'));
+	END IF;
+	EXECUTE format('DELETE FROM %s', @extschema@.wml_task_name(s));
+	EXECUTE format('INSERT INTO %s (%I, gram) SELECT task, %s FROM %s WHERE task IS NOT NULL GROUP BY task',
+		@extschema@.wml_task_name(s), s.key, @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
+	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
+		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
+	UPDATE @extschema@.wml_task_set AS t SET learned = now() WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
+END $$;
+COMMENT ON FUNCTION wml_refresh_make(wml_task_set) IS 'counts all tasks of a task set anew, and makes its triggers anew';
+
+CREATE FUNCTION wml_drop(name text) RETURNS void
+	LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM @extschema@.wml_drop_made(@extschema@.wml_find_task_set(name));
+END $$;
+COMMENT ON FUNCTION wml_drop(text) IS 'drops a task set with all that belongs to it, but not the rows';
+
+CREATE FUNCTION wml_drop_made(s wml_task_set) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
+BEGIN
+	-- the description goes first: only the owner of the table may delete it
+	DELETE FROM @extschema@.wml_task_set AS t WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
+	-- triggers go with their functions
+	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_keep'));
+	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_enter'));
+	EXECUTE format('DROP FUNCTION IF EXISTS %s()', @extschema@.wml_task_name(s, '_fold'));
+	EXECUTE format('DROP VIEW IF EXISTS %s', @extschema@.wml_task_name(s, '_rows'));
+	EXECUTE format('DROP TABLE IF EXISTS %s', @extschema@.wml_task_name(s, '_pending'));
+	EXECUTE format('DROP TABLE IF EXISTS %s', @extschema@.wml_task_name(s));
+END $$;
+COMMENT ON FUNCTION wml_drop_made(wml_task_set) IS 'drops a task set with all that belongs to it';
+
+-- Looking at task sets
+
+CREATE FUNCTION wml_task_current(s wml_task_set) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT CASE WHEN s.live = 'append' THEN format($sql$SELECT task, CASE WHEN waits AND gram IS NULL THEN (SELECT %4$s FROM %5$s AS r WHERE r.task %6$s now.task) ELSE gram END AS gram
+	FROM (SELECT coalesce(t.%2$I, p.task) AS task, p.task IS NOT NULL AS waits,
+			@extschema@.wml_gram_change(t.gram, t.peaks, p.added, p.removed) AS gram
+		FROM %1$s AS t FULL JOIN (SELECT task, @extschema@.wml_merge(added) AS added, @extschema@.wml_merge(removed) AS removed
+			FROM %3$s GROUP BY task) AS p ON p.task %6$s t.%2$I) AS now
+	WHERE gram IS NULL OR @extschema@.wml_n(gram) > 0 OR @extschema@.wml_skipped(gram) > 0$sql$,
+		@extschema@.wml_task_name(s), s.key, @extschema@.wml_task_name(s, '_pending'), @extschema@.wml_task_gram(s),
+		@extschema@.wml_task_name(s, '_rows'), s.equality)
+	ELSE format('SELECT %I AS task, gram FROM %s', s.key, @extschema@.wml_task_name(s)) END
+$$;
+COMMENT ON FUNCTION wml_task_current(wml_task_set) IS 'query of the tasks and their grams, with the changes that wait';
+
+CREATE FUNCTION wml_check(name text)
+	RETURNS TABLE (task text, kept_rows bigint, counted_rows bigint, kept wml_gram, counted wml_gram)
+	LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	s @extschema@.wml_task_set := @extschema@.wml_find_task_set(name);
+BEGIN
+	RETURN QUERY EXECUTE pg_catalog.format($sql$
+		SELECT coalesce(k.task, c.task)::text, @extschema@.wml_n(k.gram), @extschema@.wml_n(c.gram), k.gram, c.gram
+		FROM (%s) AS k FULL JOIN (SELECT task, %s AS gram FROM %s WHERE task IS NOT NULL GROUP BY task) AS c ON k.task %s c.task
+		WHERE coalesce(k.gram OPERATOR(@extschema@.<>) c.gram, true) AND NOT (k.gram IS NULL AND c.gram IS NULL) ORDER BY coalesce(k.task, c.task)$sql$,
+		@extschema@.wml_task_current(s), @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'), s.equality);
+END $$;
+COMMENT ON FUNCTION wml_check(text) IS 'tasks whose gram is not that of a recount: none, if the task set is current';
+
+CREATE FUNCTION wml_list_task_sets()
+	RETURNS TABLE (schema_name text, set_name text, relation text, tasks bigint, "rows" bigint, skipped bigint, features int,
+				   live text, size bigint, waiting bigint, learned timestamptz)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	s @extschema@.wml_task_set;
+BEGIN
+	FOR s IN SELECT * FROM @extschema@.wml_task_set AS t ORDER BY t.schema_name, t.set_name LOOP
+		schema_name := s.schema_name;
+		set_name := s.set_name;
+		relation := s.relation;
+		features := cardinality(s.features);
+		live := CASE WHEN to_regclass(@extschema@.wml_task_name(s)) IS NULL THEN 'dropped' ELSE s.live END;
+		learned := s.learned;
+		size := pg_total_relation_size(to_regclass(@extschema@.wml_task_name(s)));
+		tasks := NULL;
+		rows := NULL;
+		skipped := NULL;
+		waiting := NULL;
+		IF has_table_privilege(to_regclass(@extschema@.wml_task_name(s)), 'SELECT') THEN
+			EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
+				@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
+			IF has_table_privilege(to_regclass(@extschema@.wml_task_name(s, '_pending')), 'SELECT') THEN
+				EXECUTE format('SELECT count(*) FROM %s', @extschema@.wml_task_name(s, '_pending')) INTO waiting;
+			END IF;
+		END IF;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION wml_list_task_sets() IS 'all task sets';
+
+CREATE VIEW wml_task_sets AS
+SELECT schema_name, set_name, relation, tasks, "rows", skipped, features, live, waiting, pg_catalog.pg_size_pretty(size) AS size,
+	pg_catalog.now() OPERATOR(pg_catalog.-) learned AS age
+FROM wml_list_task_sets();
+COMMENT ON VIEW wml_task_sets IS 'all task sets: rows and tasks (NULL without the right to read them), live or not, changes that wait, size, and age of the last count';
+GRANT SELECT ON wml_task_sets TO PUBLIC;

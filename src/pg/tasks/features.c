@@ -1,0 +1,257 @@
+/*
+ * features.c
+ *	  From the columns of a row to its feature array: wml_features joins numbers,
+ *	  truth values and arrays, wml_category turns a category into zeros and a one.
+ *
+ * Both are strict, and a value that cannot be told makes the whole array NULL,
+ * which the aggregates then skip and count: columns never shift.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "core/gram/gram.h"
+#include "pg/base/array.h"
+#include "pg/base/compat.h"
+
+PG_FUNCTION_INFO_V1(wml_features);
+PG_FUNCTION_INFO_V1(wml_category);
+
+/* How each argument is read, found out once for a call site. */
+typedef struct Reading
+{
+	int			count;
+	Oid			type[FLEXIBLE_ARRAY_MEMBER];
+} Reading;
+
+static bool
+is_readable(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case FLOAT8ARRAYOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static Reading *
+get_reading(FunctionCallInfo fcinfo)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	int			count = PG_NARGS();
+	Reading    *reading = (Reading *) flinfo->fn_extra;
+
+	if (reading != NULL)
+		return reading;
+	if (get_fn_expr_variadic(flinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("wml_features does not take VARIADIC arrays"),
+				 errhint("An array may be one of the arguments: its elements become features.")));
+	reading = (Reading *) MemoryContextAlloc(flinfo->fn_mcxt,
+											 offsetof(Reading, type) + count * sizeof(Oid));
+	reading->count = count;
+	for (int i = 0; i < count; i++)
+	{
+		Oid			type = get_fn_expr_argtype(flinfo, i);
+
+		if (OidIsValid(type))
+			type = getBaseType(type);
+		if (!is_readable(type))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("argument %d of wml_features is of type %s", i + 1,
+							OidIsValid(type) ? format_type_be(type) : "unknown"),
+					 errdetail("Features are numbers, truth values or arrays of double precision."),
+					 errhint("Cast it, or use wml_category for a category and extract or wml_fourier for a time.")));
+		reading->type[i] = type;
+	}
+	flinfo->fn_extra = reading;
+	return reading;
+}
+
+static double
+read_number(Datum value, Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return DatumGetBool(value) ? 1.0 : 0.0;
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return (double) DatumGetInt64(value);
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case NUMERICOID:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, value));
+		default:
+			return DatumGetFloat8(value);
+	}
+}
+
+static void
+check_count(int64 count)
+{
+	if (count > WMLC_MAX_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many features: " INT64_FORMAT, count),
+				 errdetail("A gram has at most %d features.", WMLC_MAX_DIMS)));
+}
+
+Datum
+wml_features(PG_FUNCTION_ARGS)
+{
+	Reading    *reading = get_reading(fcinfo);
+	ArrayType **arrays = NULL;
+	int64		count = 0;
+	ArrayType  *result;
+	double	   *out;
+
+	for (int i = 0; i < reading->count; i++)
+	{
+		ArrayType  *array;
+
+		if (reading->type[i] != FLOAT8ARRAYOID)
+		{
+			count++;
+			continue;
+		}
+		array = PG_GETARG_ARRAYTYPE_P(i);
+		if (ARR_NDIM(array) > 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("argument %d of wml_features must be a one-dimensional array", i + 1)));
+		if (array_contains_nulls(array))
+			PG_RETURN_NULL();
+		if (arrays == NULL)
+			arrays = (ArrayType **) palloc0(reading->count * sizeof(ArrayType *));
+		arrays[i] = array;
+		count += ARR_NDIM(array) == 0 ? 0 : ARR_DIMS(array)[0];
+	}
+	check_count(count);
+	result = wml_array_new_vector((int) count, &out);
+	for (int i = 0; i < reading->count; i++)
+	{
+		if (reading->type[i] != FLOAT8ARRAYOID)
+			*out++ = read_number(PG_GETARG_DATUM(i), reading->type[i]);
+		else if (ARR_NDIM(arrays[i]) == 1)
+		{
+			int			length = ARR_DIMS(arrays[i])[0];
+
+			memcpy(out, ARR_DATA_PTR(arrays[i]), length * sizeof(double));
+			out += length;
+		}
+	}
+	PG_RETURN_ARRAYTYPE_P(result);
+}
+
+/* The levels of a category, sorted by their bytes so that they are found fast. */
+typedef struct Level
+{
+	const char *bytes;
+	int			length;
+	int			number;			/* its place among the levels; 0 is the reference */
+} Level;
+
+typedef struct Levels
+{
+	int			count;
+	Level		level[FLEXIBLE_ARRAY_MEMBER];
+} Levels;
+
+static int
+compare_levels(const void *left, const void *right)
+{
+	const Level *a = (const Level *) left;
+	const Level *b = (const Level *) right;
+
+	if (a->length != b->length)
+		return a->length < b->length ? -1 : 1;
+	return memcmp(a->bytes, b->bytes, a->length);
+}
+
+static Levels *
+make_levels(ArrayType *array)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+	Levels	   *levels;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &count);
+	check_count(count);
+	levels = (Levels *) palloc(offsetof(Levels, level) + count * sizeof(Level));
+	levels->count = count;
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("levels of a category must not be NULL")));
+		levels->level[i].bytes = VARDATA_ANY(DatumGetPointer(values[i]));
+		levels->level[i].length = VARSIZE_ANY_EXHDR(DatumGetPointer(values[i]));
+		levels->level[i].number = i;
+	}
+	if (count < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a category needs at least two levels"),
+				 errdetail("The first level is the reference, and each other one becomes a feature.")));
+	qsort(levels->level, count, sizeof(Level), compare_levels);
+	return levels;
+}
+
+/* Mostly the levels are a constant of the query, and then sorted but once. */
+static Levels *
+get_levels(FunctionCallInfo fcinfo)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	MemoryContext old_context;
+	Levels	   *levels;
+
+	if (flinfo->fn_extra != NULL)
+		return (Levels *) flinfo->fn_extra;
+	if (!get_fn_expr_arg_stable(flinfo, 1))
+		return make_levels(PG_GETARG_ARRAYTYPE_P(1));
+	old_context = MemoryContextSwitchTo(flinfo->fn_mcxt);
+	levels = make_levels(PG_GETARG_ARRAYTYPE_P_COPY(1));
+	MemoryContextSwitchTo(old_context);
+	flinfo->fn_extra = levels;
+	return levels;
+}
+
+Datum
+wml_category(PG_FUNCTION_ARGS)
+{
+	text	   *value = PG_GETARG_TEXT_PP(0);
+	Levels	   *levels = get_levels(fcinfo);
+	Level		key = {.bytes = VARDATA_ANY(value), .length = VARSIZE_ANY_EXHDR(value)};
+	Level	   *found = bsearch(&key, levels->level, levels->count, sizeof(Level), compare_levels);
+	ArrayType  *result;
+	double	   *out;
+
+	if (found == NULL)
+		PG_RETURN_NULL();
+	result = wml_array_new_vector(levels->count - 1, &out);
+	memset(out, 0, (levels->count - 1) * sizeof(double));
+	if (found->number > 0)
+		out[found->number - 1] = 1.0;
+	PG_RETURN_ARRAYTYPE_P(result);
+}
