@@ -206,17 +206,18 @@ COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8, int, float8, text) IS
 CREATE FUNCTION wml_fit(sources wml_gram[], target wml_gram, model text DEFAULT 'maml',
 						weights text DEFAULT 'mixture', eta float8 DEFAULT 0.0001, steps int DEFAULT 1,
 						ridge float8 DEFAULT 0, shrink float8 DEFAULT 0, whiten bool DEFAULT false,
-						features text[] DEFAULT NULL)
+						windows wml_gram[] DEFAULT NULL, features text[] DEFAULT NULL)
 	RETURNS TABLE ("position" int, feature text, coefficient float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION wml_fit(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, text[]) IS 'model learned from the sources for the target, one row for each coefficient';
+COMMENT ON FUNCTION wml_fit(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[], text[]) IS 'model learned from the sources for the target, one row for each coefficient';
 
 CREATE FUNCTION wml_fit_weights(sources wml_gram[], target wml_gram, model text DEFAULT 'maml',
 								weights text DEFAULT 'mixture', eta float8 DEFAULT 0.0001, steps int DEFAULT 1,
-								ridge float8 DEFAULT 0, shrink float8 DEFAULT 0, whiten bool DEFAULT false)
+								ridge float8 DEFAULT 0, shrink float8 DEFAULT 0, whiten bool DEFAULT false,
+								windows wml_gram[] DEFAULT NULL)
 	RETURNS TABLE (source int, alpha float8, distance float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 100;
-COMMENT ON FUNCTION wml_fit_weights(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool) IS 'weights behind wml_fit with the same arguments, one row for each source';
+COMMENT ON FUNCTION wml_fit_weights(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[]) IS 'weights behind wml_fit with the same arguments, one row for each source';
 
 -- Regression of one task
 

@@ -1,5 +1,30 @@
 -- Choosing a method by cross-validation and rehearsals
 
+CREATE FUNCTION wml_folds_accum(internal, float8[], float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_folds_accum(internal, float8[], float8, int) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_folds_final(internal) RETURNS wml_gram[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_folds(x float8[], y float8) (
+	SFUNC = wml_folds_accum,
+	STYPE = internal,
+	SSPACE = 10000,
+	FINALFUNC = wml_folds_final
+);
+COMMENT ON AGGREGATE wml_folds(float8[], float8) IS 'grams of ten folds, to which rows are dealt out in turn';
+
+CREATE AGGREGATE wml_folds(x float8[], y float8, count int) (
+	SFUNC = wml_folds_accum,
+	STYPE = internal,
+	SSPACE = 10000,
+	FINALFUNC = wml_folds_final
+);
+COMMENT ON AGGREGATE wml_folds(float8[], float8, int) IS 'grams of so many folds, to which rows are dealt out in turn';
+
 CREATE FUNCTION wml_compare(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
 							models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
 							ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,

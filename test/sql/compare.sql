@@ -101,6 +101,16 @@ SELECT count(*) FILTER (WHERE model = 'prior') AS priors FROM (SELECT array_agg(
 -- more features than rows in a fold's rest is no obstacle
 SELECT count(*) > 1 AS answered FROM arranged, wml_compare(sources, folds[1:2]);
 
+-- folds made of rows: dealt out in turn, one for each row where there are few
+SELECT (SELECT wml_folds(x, y ORDER BY i) FROM example WHERE task = 8 AND i <= 10) = folds AS one_row_each,
+	(SELECT array_agg(wml_n(f)) FROM unnest((SELECT wml_folds(x, y, 4 ORDER BY i) FROM example WHERE task = 8)) AS f) AS sizes,
+	(SELECT wml_merge(f) FROM unnest((SELECT wml_folds(x, y, 4 ORDER BY i) FROM example WHERE task = 8)) AS f) = (SELECT wml_gram(x, y) FROM example WHERE task = 8) AS all_rows
+FROM arranged;
+SELECT wml_folds(x, y) AS none FROM example WHERE false;
+SELECT cardinality(wml_folds(x, CASE WHEN i > 3 THEN y END)) AS skipped FROM example WHERE task = 8 AND i <= 10;
+SELECT wml_folds(x, y, 1) FROM example;
+SELECT wml_folds(CASE i WHEN 2 THEN '{1}' ELSE x END, y) FROM example;
+
 -- errors
 SELECT wml_compare(NULL, folds) FROM arranged;
 SELECT wml_compare(sources, NULL::wml_gram[]) FROM arranged;

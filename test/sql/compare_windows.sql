@@ -32,6 +32,16 @@ FROM given, LATERAL (SELECT wml_erm(gram, alpha) AS coef FROM unnest(sources, wm
 	LATERAL (SELECT wml_tune(sources, target, windows, models => '{erm}', weights => '{mixture}', shrinks => '{0}', whitens => '{t}', source_rows => '{Infinity}') AS t) AS t,
 	unnest((t).coef, fit.coef) AS pair (a, b) GROUP BY 1, 2;
 
+-- likewise in one call
+SELECT bool_and(abs(coefficient / b - 1) < 1e-9) AS fit
+FROM given, LATERAL (SELECT wml_erm(gram, alpha) AS coef FROM unnest(sources, wml_alpha(windows, target, whiten => true)) AS s (gram, alpha)) AS fit,
+	wml_fit(sources, target, 'erm', shrink => 0, whiten => true, windows => windows), unnest(fit.coef) WITH ORDINALITY AS c (b, i) WHERE i = "position";
+SELECT bool_and(abs(alpha - b) < 1e-12) AS weights, bool_and(abs(distance - wml_distance(windows[source], target)) < 1e-12) AS distances
+FROM given, wml_fit_weights(sources, target, 'erm', shrink => 0, whiten => false, windows => windows), unnest(wml_alpha(windows, target)) WITH ORDINALITY AS c (b, i) WHERE i = source;
+SELECT count(*) = 0 AS pooled_by_source FROM given, LATERAL (
+	SELECT * FROM wml_fit(sources, target, 'erm', 'pooled', windows => windows) EXCEPT SELECT * FROM wml_fit(sources, target, 'erm', 'pooled')) AS difference;
+SELECT count(*) AS null_source_takes_no_part FROM given, wml_fit_weights(sources || NULL::wml_gram, target, windows => windows || NULL::wml_gram) WHERE alpha IS NOT NULL;
+
 -- rehearsals forecast: the same by hand, leaving out each source in turn
 SELECT abs(c.rehearsal / exp(avg(ln(wml_rmse(source - win, coef) / wml_rmse(source - win, uniform)))) - 1) < 1e-6 AS rehearsed
 FROM given, wml_compare(sources, target, windows, models => '{erm}', weights => '{mixture}', shrinks => '{0}', whitens => '{f}', source_rows => '{Infinity}') AS c,
@@ -92,6 +102,8 @@ SELECT wml_tune(sources, target, windows[2:30] || windows[1]) FROM given;
 SELECT wml_tune(sources, target, windows[1:4] || sources[6] || windows[6:30]) FROM given;
 SELECT wml_tune(sources, target, windows[1:4] || (SELECT wml_gram(ARRAY[1, 2, 3], 1) FILTER (WHERE false)) || windows[6:30]) FROM given;
 SELECT wml_tune(sources, target, windows[1:4] || (SELECT wml_gram(ARRAY[1, 2], 1)) || windows[6:30]) FROM given;
+SELECT wml_fit(sources, target, windows => windows[1:4] || windows[6] || windows[6:30]) FROM given;
+SELECT wml_fit_weights(sources, target, windows => windows || NULL::wml_gram) FROM given;
 SELECT wml_predict_interval((SELECT wml_tune(sources, target, windows) FROM given), '{1,2}');
 SELECT wml_predict_interval((SELECT wml_tune(sources, target, windows) FROM given), '{1,2,3}', 1);
 SELECT wml_predict_interval(ROW('{1,2}', 'erm', NULL, 0, 0, 0, 0, true, 0, 0, 1, 1, 1, '{}', '{}', '{{1,2},{3,4}}', -1, 1, '{1}')::wml_tuned, '{1,2}');

@@ -169,10 +169,8 @@ add_simplified(WmlcGrid *grid, WmlcLearner learner, WmlcWeighting weighting, Wml
 	if (method.source_rows == 0.0)
 		weighting.kind = WMLC_UNIFORM;
 	if (counts_by_size(weighting.kind))
-	{
 		weighting.whiten = false;
-		learner.whiten = learner.whiten && basis_matters;
-	}
+	learner.whiten = learner.whiten && basis_matters;
 	if (weighting.kind != WMLC_MIXTURE)
 		weighting.shrink = 0.0;
 	method.learner = add_learner(grid, learner);

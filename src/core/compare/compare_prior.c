@@ -7,7 +7,9 @@
  * part, but that one or another source of many is missing as well makes hardly a
  * difference: several rehearsals share a prior that was learned without any of
  * their actors, who are at most an eighth of the sources.  Then all rehearsals
- * together take about eight fits, or a single one if there are many sources.
+ * together take about eight fits, or a single one if there are many sources.  Of
+ * thousands of sources a sample tells as much: it leaves out all actors, and one
+ * prior serves folds and rehearsals.
  *
  * The likelihood is the restricted one.  The ordinary one counts all J tasks,
  * though they vary about their own mean in J - 1 directions at most: with a
@@ -28,6 +30,9 @@
 /* At most one source in so many is missing for the sake of other rehearsals. */
 #define SOURCES_PER_ABSENT 8
 
+/* More tasks than this hardly change a prior: its variances are known to 3 %. */
+#define MOST_TASKS 2000
+
 typedef struct State
 {
 	const WmlcComparison *comparison;
@@ -38,6 +43,7 @@ typedef struct State
 	double	   *moments_lo;
 	double	   *rows;
 	double	   *alpha;			/* 0 for sources that are absent, else 1 */
+	bool	   *acts;			/* of a sample: which sources are absent in some trial */
 	void	   *work;			/* of the fit, then of posteriors */
 } State;
 
@@ -46,8 +52,9 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 {
 	WmlcArena	arena = {base, 0};
 	size_t		d = c->d;
-	size_t		entries = c->source_count * wmlc_gram_entries(c->d);
-	size_t		fit = wmlc_prior_fit_workspace(c->d, c->source_count, &state->options);
+	size_t		count = c->source_count < MOST_TASKS ? c->source_count : MOST_TASKS;
+	size_t		entries = count * wmlc_gram_entries(c->d);
+	size_t		fit = wmlc_prior_fit_workspace(c->d, count, &state->options);
 	size_t		posterior = wmlc_posterior_workspace(c->d);
 
 	state->prior.mean = wmlc_arena_doubles(&arena, d);
@@ -55,8 +62,9 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 	state->prior.mean_covariance = wmlc_arena_doubles(&arena, d * d);
 	state->moments = wmlc_arena_doubles(&arena, entries);
 	state->moments_lo = wmlc_arena_doubles(&arena, entries);
-	state->rows = wmlc_arena_doubles(&arena, c->source_count);
-	state->alpha = wmlc_arena_doubles(&arena, c->source_count);
+	state->rows = wmlc_arena_doubles(&arena, count);
+	state->alpha = wmlc_arena_doubles(&arena, count);
+	state->acts = wmlc_arena_take(&arena, c->source_count, sizeof(bool));
 	state->work = wmlc_arena_take(&arena, fit > posterior ? fit : posterior, 1);
 	return arena.used;
 }
@@ -69,29 +77,64 @@ wmlc_compare_prior_workspace(const WmlcComparison *comparison)
 	return lay_out(&state, comparison, NULL);
 }
 
-/* The sources side by side, as the prior wants them. */
+/* A source beside the others, as the prior wants it. */
+static void
+gather_task(State *state, const WmlcGram *source)
+{
+	size_t		entries = wmlc_gram_entries(source->dims);
+	size_t		j = state->tasks.count++;
+
+	memcpy(state->moments + j * entries, source->sums, entries * sizeof(double));
+	memcpy(state->moments_lo + j * entries, source->sums + entries, entries * sizeof(double));
+	state->rows[j] = (double) wmlc_gram_weighted_rows(source);
+	state->alpha[j] = 1.0;
+}
+
+/* A sample, spread evenly over the sources that take part in all trials. */
+static void
+gather_sample(State *state)
+{
+	const WmlcComparison *c = state->comparison;
+	size_t		able = c->source_count;
+	size_t		wanted;
+	size_t		seen = 0;
+
+	memset(state->acts, 0, c->source_count * sizeof(bool));
+	for (size_t i = 0; i < c->trial_count; i++)
+	{
+		size_t		actor = c->trials[i].left_out;
+
+		if (actor != WMLC_NO_SOURCE && !state->acts[actor])
+		{
+			state->acts[actor] = true;
+			able--;
+		}
+	}
+	wanted = able < MOST_TASKS ? able : MOST_TASKS;
+	for (size_t j = 0; j < c->source_count; j++)
+	{
+		if (!state->acts[j] && seen++ * wanted / able >= state->tasks.count)
+			gather_task(state, c->sources[j]);
+	}
+}
+
+/* What the prior is learned from: all sources, or a sample. */
 static void
 gather_tasks(State *state)
 {
 	const WmlcComparison *c = state->comparison;
-	size_t		entries = wmlc_gram_entries(c->d);
 
-	for (size_t j = 0; j < c->source_count; j++)
-	{
-		const WmlcGram *source = c->sources[j];
-
-		memcpy(state->moments + j * entries, source->sums, entries * sizeof(double));
-		memcpy(state->moments_lo + j * entries, source->sums + entries, entries * sizeof(double));
-		state->rows[j] = (double) wmlc_gram_weighted_rows(source);
-	}
 	state->tasks = (WmlcPriorTasks) {
 		.dims = c->d,
-		.count = c->source_count,
 		.moments = state->moments,
 		.moments_lo = state->moments_lo,
 		.rows = state->rows,
 		.alpha = state->alpha
 	};
+	if (c->source_count > MOST_TASKS)
+		gather_sample(state);
+	for (size_t j = 0; j < c->source_count && c->source_count <= MOST_TASKS; j++)
+		gather_task(state, c->sources[j]);
 }
 
 /*
@@ -107,6 +150,8 @@ share_prior(State *state, size_t first)
 	size_t		absent = 0;
 	size_t		trial = first;
 
+	if (c->source_count > MOST_TASKS)
+		return c->trial_count;
 	for (size_t j = 0; j < c->source_count; j++)
 		state->alpha[j] = 1.0;
 	for (; trial < c->trial_count; trial++)

@@ -74,7 +74,7 @@ describe_method(const WmlContest *contest, int number, Datum *values, bool *null
 	values[OUT_RIDGE] = Float8GetDatum(method->ridge);
 	values[OUT_SHRINK] = Float8GetDatum(weighting->shrink);
 	values[OUT_EVENNESS] = Float8GetDatum(learner->evenness);
-	values[OUT_WHITEN] = BoolGetDatum(learner->whiten);
+	values[OUT_WHITEN] = BoolGetDatum(learner->whiten || weighting->whiten);
 	values[OUT_ADAPT_STEPS] = Int32GetDatum(method->adapt_steps);
 	values[OUT_SOURCE_ROWS] = Float8GetDatum(method->source_rows);
 	nulls[OUT_WEIGHTS] = alone;

@@ -56,3 +56,9 @@ wml_window_rest(const WmlcGram *source, const WmlcGram *window, int64 position)
 	pfree(rest);
 	return NULL;
 }
+
+void
+wml_window_free(WmlcGram *rest)
+{
+	pfree((char *) rest - offsetof(WmlGram, body));
+}

@@ -19,5 +19,6 @@ extern void wml_window_check_count(int64 windows, int64 sources);
  * rows, one that is not a part of its source.
  */
 extern WmlcGram *wml_window_rest(const WmlcGram *source, const WmlcGram *window, int64 position);
+extern void wml_window_free(WmlcGram *rest);
 
 #endif							/* WML_WINDOW_H */

@@ -5,11 +5,14 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "core/model/objective.h"
 #include "pg/weights/alpha.h"
 #include "pg/base/args.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
+#include "pg/gram/window.h"
 #include "pg/base/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_fit);
@@ -26,6 +29,7 @@ enum
 	ARG_RIDGE,
 	ARG_SHRINK,
 	ARG_WHITEN,
+	ARG_WINDOWS,
 	ARG_FEATURES
 };
 
@@ -37,17 +41,60 @@ static const char *const argument_names[] = {
 typedef struct Fit
 {
 	WmlSources	sources;
+	WmlSources	windows;		/* what is compared with the target: the sources, unless told */
 	const WmlcGram *target;
 	WmlcObjective objective;
 	double		ridge;
 	double	   *alpha;			/* NaN for NULL sources */
 } Fit;
 
+/* The windows of sources that are not NULL. */
+typedef struct Windows
+{
+	WmlSources	sources;
+	WmlSources	windows;
+} Windows;
+
+static const WmlcGram *
+window_of_source(void *arg, int64 i)
+{
+	Windows    *windows = (Windows *) arg;
+
+	return windows->sources.source(windows->sources.arg, i) == NULL ? NULL
+		: windows->windows.source(windows->windows.arg, i);
+}
+
+/* The argument `windows`, each of them a part of its source. */
+static WmlSources
+get_windows(FunctionCallInfo fcinfo, const WmlSources *sources)
+{
+	Windows    *windows = (Windows *) palloc(sizeof(Windows));
+
+	windows->sources = *sources;
+	windows->windows = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_WINDOWS));
+	wml_window_check_count(windows->windows.count, sources->count);
+	for (int64 i = 0; i < sources->count; i++)
+	{
+		const WmlcGram *source = sources->source(sources->arg, i);
+		WmlcGram   *rest;
+
+		CHECK_FOR_INTERRUPTS();
+		if (source == NULL)
+			continue;
+		wml_gram_check_solvable(source, "source");
+		rest = wml_window_rest(source, windows->windows.source(windows->windows.arg, i), i + 1);
+		if (rest != NULL)
+			wml_window_free(rest);
+	}
+	return (WmlSources) {.count = sources->count, .source = window_of_source, .arg = windows};
+}
+
 static Fit
 get_fit(FunctionCallInfo fcinfo)
 {
 	Fit			fit;
 	WmlAlphaOptions options = {.loss = WMLC_SQUARE};
+	bool		by_size;
 
 	for (int i = ARG_SOURCES; i <= ARG_WHITEN; i++)
 		wml_require_arg(fcinfo, i, argument_names[i]);
@@ -62,8 +109,10 @@ get_fit(FunctionCallInfo fcinfo)
 
 	fit.sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_SOURCES));
 	fit.target = PG_GETARG_GRAM(ARG_TARGET);
+	fit.windows = PG_ARGISNULL(ARG_WINDOWS) ? fit.sources : get_windows(fcinfo, &fit.sources);
 	fit.alpha = (double *) palloc(Max(fit.sources.count, 1) * sizeof(double));
-	wml_alpha_solve(&fit.sources, fit.target, &options, fit.alpha);
+	by_size = options.rule == WMLC_UNIFORM || options.rule == WMLC_POOLED;
+	wml_alpha_solve(by_size ? &fit.sources : &fit.windows, fit.target, &options, fit.alpha);
 	return fit;
 }
 
@@ -129,7 +178,7 @@ wml_fit_weights(PG_FUNCTION_ARGS)
 		Datum		values[3] = {
 			Int32GetDatum((int32) i + 1),
 			Float8GetDatum(fit.alpha[i]),
-			Float8GetDatum(missing ? NAN : wmlc_distance(fit.sources.source(fit.sources.arg, i),
+			Float8GetDatum(missing ? NAN : wmlc_distance(fit.windows.source(fit.windows.arg, i),
 														 fit.target, WMLC_SQUARE))
 		};
 		bool		nulls[3] = {false, missing, missing};

@@ -159,7 +159,8 @@ test_single(void)
 	CHECK(grid.weightings[grid.methods[2].weighting].kind == WMLC_MIXTURE &&
 		  grid.weightings[grid.methods[2].weighting].shrink == 0.5 &&
 		  grid.weightings[grid.methods[2].weighting].whiten &&
-		  grid.learners[grid.methods[2].learner].whiten, "the method is not the one asked for");
+		  !grid.learners[grid.methods[2].learner].whiten,
+		  "joint training with whitened weights, in whatever basis");
 	grid_free(&grid);
 
 	/* a prior takes all sources alike, in no special basis */
