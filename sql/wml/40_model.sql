@@ -1,205 +1,162 @@
--- Models under task weights: aggregates over (gram, alpha)
+-- Models under task weights: aggregates over (gram, alpha [, options])
 
-CREATE FUNCTION wml_model_combine(bytea, bytea) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE TYPE wml_step;
 
-CREATE FUNCTION wml_model_final(bytea) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION wml_step_in(cstring) RETURNS wml_step
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE FUNCTION wml_erm_accum(bytea, wml_gram, float8) RETURNS bytea
+CREATE FUNCTION wml_step_out(wml_step) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_step_recv(internal) RETURNS wml_step
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_step_send(wml_step) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE wml_step (
+	INPUT = wml_step_in,
+	OUTPUT = wml_step_out,
+	RECEIVE = wml_step_recv,
+	SEND = wml_step_send,
+	INTERNALLENGTH = 48,
+	ALIGNMENT = double,
+	STORAGE = plain
+);
+COMMENT ON TYPE wml_step IS 'options of a model';
+
+CREATE FUNCTION wml_step(eta float8 DEFAULT NULL, steps int DEFAULT NULL, ridge float8 DEFAULT NULL,
+						 scale text DEFAULT NULL, radius float8 DEFAULT NULL, share float8 DEFAULT NULL)
+	RETURNS wml_step
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION wml_step(float8, int, float8, text, float8, float8) IS 'options of a model, by name; NULL is the default';
+
+CREATE TYPE wml_model_state;
+
+CREATE FUNCTION wml_model_state_in(cstring) RETURNS wml_model_state
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_model_state_out(wml_model_state) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_model_state_recv(internal) RETURNS wml_model_state
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_model_state_send(wml_model_state) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE wml_model_state (
+	INPUT = wml_model_state_in,
+	OUTPUT = wml_model_state_out,
+	RECEIVE = wml_model_state_recv,
+	SEND = wml_model_state_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = extended
+);
+COMMENT ON TYPE wml_model_state IS 'what the aggregate of a model has added up';
+
+CREATE FUNCTION wml_model_accum(wml_model_state, wml_gram, float8) RETURNS wml_model_state
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+CREATE FUNCTION wml_model_accum(wml_model_state, wml_gram, float8, wml_step) RETURNS wml_model_state
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+CREATE FUNCTION wml_model_combine(wml_model_state, wml_model_state) RETURNS wml_model_state
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+
+CREATE FUNCTION wml_model_final(wml_model_state) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+
+-- The functions above serve all models: INITCOND names the one.
 
 CREATE AGGREGATE wml_erm(gram wml_gram, alpha float8) (
-	SFUNC = wml_erm_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 1200,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=erm}',
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE wml_erm(wml_gram, float8) IS 'coefficients of the alpha-weighted least-squares model';
 
-CREATE FUNCTION wml_erm_accum(bytea, wml_gram, float8, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_erm(gram wml_gram, alpha float8, ridge float8) (
-	SFUNC = wml_erm_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+CREATE AGGREGATE wml_erm(gram wml_gram, alpha float8, options wml_step) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 1200,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=erm}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_erm(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted least-squares model';
+COMMENT ON AGGREGATE wml_erm(wml_gram, float8, wml_step) IS 'coefficients of the alpha-weighted least-squares model';
 
-CREATE FUNCTION wml_erm_accum(bytea, wml_gram, float8, float8, text) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_erm(gram wml_gram, alpha float8, ridge float8, scale text) (
-	SFUNC = wml_erm_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 3500,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=maml}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_erm(wml_gram, float8, float8, text) IS 'coefficients of the alpha-weighted least-squares model';
+COMMENT ON AGGREGATE wml_maml(wml_gram, float8) IS 'coefficients of the alpha-weighted MAML model';
 
-CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8) (
-	SFUNC = wml_maml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, options wml_step) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 3500,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=maml}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted MAML model';
+COMMENT ON AGGREGATE wml_maml(wml_gram, float8, wml_step) IS 'coefficients of the alpha-weighted MAML model';
 
-CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8, steps int) (
-	SFUNC = wml_maml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 4600,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=fomaml}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8, int) IS 'coefficients of the alpha-weighted MAML model';
+COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8) IS 'coefficients of the alpha-weighted first-order MAML model';
 
-CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8) (
-	SFUNC = wml_maml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, options wml_step) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 4600,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=fomaml}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8, int, float8) IS 'coefficients of the alpha-weighted MAML model';
+COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, wml_step) IS 'coefficients of the alpha-weighted first-order MAML model';
 
-CREATE FUNCTION wml_maml_accum(bytea, wml_gram, float8, float8, int, float8, text) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_maml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8, scale text) (
-	SFUNC = wml_maml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 4600,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=reptile}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_maml(wml_gram, float8, float8, int, float8, text) IS 'coefficients of the alpha-weighted MAML model';
+COMMENT ON AGGREGATE wml_reptile(wml_gram, float8) IS 'coefficients of the alpha-weighted Reptile model';
 
-CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8) (
-	SFUNC = wml_fomaml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
+CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, options wml_step) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 4600,
 	FINALFUNC = wml_model_final,
 	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=reptile}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted first-order MAML model';
-
-CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8, steps int) (
-	SFUNC = wml_fomaml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
-	FINALFUNC = wml_model_final,
-	COMBINEFUNC = wml_model_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8, int) IS 'coefficients of the alpha-weighted first-order MAML model';
-
-CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8) (
-	SFUNC = wml_fomaml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
-	FINALFUNC = wml_model_final,
-	COMBINEFUNC = wml_model_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8, int, float8) IS 'coefficients of the alpha-weighted first-order MAML model';
-
-CREATE FUNCTION wml_fomaml_accum(bytea, wml_gram, float8, float8, int, float8, text) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_fomaml(gram wml_gram, alpha float8, eta float8, steps int, ridge float8, scale text) (
-	SFUNC = wml_fomaml_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
-	FINALFUNC = wml_model_final,
-	COMBINEFUNC = wml_model_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_fomaml(wml_gram, float8, float8, int, float8, text) IS 'coefficients of the alpha-weighted first-order MAML model';
-
-CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8) (
-	SFUNC = wml_reptile_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
-	FINALFUNC = wml_model_final,
-	COMBINEFUNC = wml_model_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted Reptile model';
-
-CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8, steps int) (
-	SFUNC = wml_reptile_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
-	FINALFUNC = wml_model_final,
-	COMBINEFUNC = wml_model_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8, int) IS 'coefficients of the alpha-weighted Reptile model';
-
-CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8, steps int, ridge float8) (
-	SFUNC = wml_reptile_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
-	FINALFUNC = wml_model_final,
-	COMBINEFUNC = wml_model_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8, int, float8) IS 'coefficients of the alpha-weighted Reptile model';
-
-CREATE FUNCTION wml_reptile_accum(bytea, wml_gram, float8, float8, int, float8, text) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_reptile(gram wml_gram, alpha float8, eta float8, steps int, ridge float8, scale text) (
-	SFUNC = wml_reptile_accum,
-	STYPE = bytea,
-	SSPACE = 1300,
-	FINALFUNC = wml_model_final,
-	COMBINEFUNC = wml_model_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, float8, int, float8, text) IS 'coefficients of the alpha-weighted Reptile model';
+COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, wml_step) IS 'coefficients of the alpha-weighted Reptile model';
 
 -- Weights and model in one call
 

@@ -4,92 +4,95 @@ CREATE FUNCTION wml_unit(x float8[], radius float8) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_unit(float8[], float8) IS 'features divided by the radius, or by their length where that is larger: in the unit ball';
 
-CREATE FUNCTION wml_hinge_combine(bytea, bytea) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION wml_hinge_final(bytea) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE FUNCTION wml_hinge_accum(bytea, wml_gram, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
 CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8) (
-	SFUNC = wml_hinge_accum,
-	STYPE = bytea,
-	FINALFUNC = wml_hinge_final,
-	COMBINEFUNC = wml_hinge_combine,
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 250,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=hinge}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_hinge(wml_gram, float8) IS 'coefficients of the alpha-weighted classifier under hinge loss, of length 1';
+COMMENT ON AGGREGATE wml_hinge(wml_gram, float8) IS 'coefficients of the alpha-weighted classifier under hinge loss';
 
-CREATE FUNCTION wml_hinge_accum(bytea, wml_gram, float8, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8, radius float8) (
-	SFUNC = wml_hinge_accum,
-	STYPE = bytea,
-	FINALFUNC = wml_hinge_final,
-	COMBINEFUNC = wml_hinge_combine,
+CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8, options wml_step) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 250,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=hinge}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_hinge(wml_gram, float8, float8) IS 'coefficients of the alpha-weighted classifier under hinge loss, of the given length';
+COMMENT ON AGGREGATE wml_hinge(wml_gram, float8, wml_step) IS 'coefficients of the alpha-weighted classifier under hinge loss';
 
-CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8) (
-	SFUNC = wml_hinge_maml_accum,
-	STYPE = bytea,
-	FINALFUNC = wml_hinge_final,
-	COMBINEFUNC = wml_hinge_combine,
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 250,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=hinge_maml}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8) IS 'coefficients after a projected gradient step on the alpha-weighted MAML objective under hinge loss';
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
 
-CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8, int) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8, steps int) (
-	SFUNC = wml_hinge_maml_accum,
-	STYPE = bytea,
-	FINALFUNC = wml_hinge_final,
-	COMBINEFUNC = wml_hinge_combine,
+CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, options wml_step) (
+	SFUNC = wml_model_accum,
+	STYPE = wml_model_state,
+	SSPACE = 250,
+	FINALFUNC = wml_model_final,
+	COMBINEFUNC = wml_model_combine,
+	INITCOND = '{v=1 model=hinge_maml}',
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8, int) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
-
-CREATE FUNCTION wml_hinge_maml_accum(bytea, wml_gram, float8, float8, int, float8) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, eta float8, steps int, radius float8) (
-	SFUNC = wml_hinge_maml_accum,
-	STYPE = bytea,
-	FINALFUNC = wml_hinge_final,
-	COMBINEFUNC = wml_hinge_combine,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, float8, int, float8) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
+COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, wml_step) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
 
 CREATE FUNCTION wml_hinge_adapt(coef float8[], gram wml_gram, eta float8, steps int, radius float8 DEFAULT 1)
 	RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_hinge_adapt(float8[], wml_gram, float8, int, float8) IS 'coefficients after so many projected gradient steps on the gram''s hinge loss';
 
-CREATE FUNCTION wml_auc_accum(bytea, float8, float8) RETURNS bytea
+CREATE TYPE wml_auc_state;
+
+CREATE FUNCTION wml_auc_state_in(cstring) RETURNS wml_auc_state
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_state_out(wml_auc_state) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_state_recv(internal) RETURNS wml_auc_state
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION wml_auc_state_send(wml_auc_state) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE wml_auc_state (
+	INPUT = wml_auc_state_in,
+	OUTPUT = wml_auc_state_out,
+	RECEIVE = wml_auc_state_recv,
+	SEND = wml_auc_state_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = extended
+);
+COMMENT ON TYPE wml_auc_state IS 'scores that wml_auc has seen';
+
+CREATE FUNCTION wml_auc_accum(wml_auc_state, float8, float8) RETURNS wml_auc_state
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION wml_auc_accum(bytea, float8, bool) RETURNS bytea
+CREATE FUNCTION wml_auc_accum(wml_auc_state, float8, bool) RETURNS wml_auc_state
 	AS 'MODULE_PATHNAME', 'wml_auc_accum_bool' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION wml_auc_combine(bytea, bytea) RETURNS bytea
+CREATE FUNCTION wml_auc_combine(wml_auc_state, wml_auc_state) RETURNS wml_auc_state
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
-CREATE FUNCTION wml_auc_final(bytea) RETURNS float8
+CREATE FUNCTION wml_auc_final(wml_auc_state) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 CREATE AGGREGATE wml_auc(score float8, label float8) (
 	SFUNC = wml_auc_accum,
-	STYPE = bytea,
+	STYPE = wml_auc_state,
 	SSPACE = 8000,
 	FINALFUNC = wml_auc_final,
 	COMBINEFUNC = wml_auc_combine,
@@ -99,7 +102,7 @@ COMMENT ON AGGREGATE wml_auc(float8, float8) IS 'area under the ROC curve: how o
 
 CREATE AGGREGATE wml_auc(score float8, label bool) (
 	SFUNC = wml_auc_accum,
-	STYPE = bytea,
+	STYPE = wml_auc_state,
 	SSPACE = 8000,
 	FINALFUNC = wml_auc_final,
 	COMBINEFUNC = wml_auc_combine,

@@ -32,8 +32,8 @@ SELECT trial, task, gram, wml_alpha(gram, known) OVER (PARTITION BY trial) AS al
 
 CREATE TEMP TABLE model AS
 SELECT trial, method, coef
-FROM (SELECT trial, wml_erm(gram, 1) AS erm, wml_maml(gram, 1, 0.3) AS maml,
-		wml_erm(gram, alpha) AS alpha_erm, wml_maml(gram, alpha, 0.3) AS alpha_maml
+FROM (SELECT trial, wml_erm(gram, 1) AS erm, wml_maml(gram, 1, wml_step(eta => 0.3)) AS maml,
+		wml_erm(gram, alpha) AS alpha_erm, wml_maml(gram, alpha, wml_step(eta => 0.3)) AS alpha_maml
 	  FROM weighted GROUP BY trial) AS learned
 JOIN (SELECT trial, wml_erm(known, 1) AS alone, wml_erm(truth, 1) AS truth FROM target GROUP BY trial) AS own USING (trial),
 LATERAL (VALUES ('truth', truth), ('target', alone), ('erm', erm), ('maml', maml), ('alpha erm', alpha_erm),

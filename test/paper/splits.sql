@@ -23,7 +23,7 @@ FROM source, target, choice;
 CREATE TEMP TABLE model AS
 SELECT split, 'erm ' || choice AS method, wml_erm(gram, alpha) AS coef FROM weighted GROUP BY split, choice
 UNION ALL
-SELECT split, 'maml ' || choice, wml_maml(gram, alpha, :eta) FROM weighted
+SELECT split, 'maml ' || choice, wml_maml(gram, alpha, wml_step(eta => :eta)) FROM weighted
 WHERE choice IN ('uniform', 'mixture') GROUP BY split, choice
 UNION ALL
 SELECT split, 'target', wml_erm(known, 1) FROM target GROUP BY split

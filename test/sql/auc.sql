@@ -30,7 +30,7 @@ SELECT wml_auc(score, label) IS NULL AS nothing FROM auc_row WHERE false;
 SELECT wml_auc('NaN', true);
 SELECT wml_auc(1, 'NaN'::float8);
 SELECT wml_auc_accum(NULL, 1, true);
-SELECT wml_auc_final('\x0102');
+SELECT wml_auc_final('{v=1 positives=0 negatives=0 scores=[;]}');
 
 -- in parallel, with the same result
 CREATE TABLE auc_many AS SELECT (i * 7919) % 1009 AS score, (i * 104729) % 13 < 5 AS label FROM generate_series(1, 20000) AS i;
@@ -45,3 +45,14 @@ SET LOCAL max_parallel_workers_per_gather = 0;
 SELECT wml_auc(score, label) = :parallel_auc AS same FROM auc_many;
 COMMIT;
 DROP TABLE auc_row, auc_many;
+
+-- the state is a value: it survives text and combines
+CREATE AGGREGATE pg_temp.auc_state(float8, bool) (SFUNC = wml_auc_accum, STYPE = wml_auc_state);
+CREATE AGGREGATE pg_temp.auc_of(wml_auc_state) (SFUNC = wml_auc_combine, STYPE = wml_auc_state, FINALFUNC = wml_auc_final);
+SELECT pg_temp.auc_of(state::text::wml_auc_state) = (SELECT wml_auc(sin(i), i % 3 = 0) FROM generate_series(1, 100) AS i) AS same
+FROM (SELECT pg_temp.auc_state(sin(i), i % 3 = 0) AS state FROM generate_series(1, 100) AS i GROUP BY i % 7) AS parts;
+SELECT pg_temp.auc_state(i, i > 2) FROM generate_series(1, 4) AS i;
+SELECT '{v=1 positives=1 negatives=0 scores=[Infinity; ]}'::wml_auc_state;
+SELECT '{v=1 positives=1 negatives=0 scores=[NaN; ]}'::wml_auc_state;
+SELECT '{v=1 positives=100000000 negatives=0 scores=[1; ]}'::wml_auc_state;
+SELECT '{v=1 positives=1 negatives=1 scores=[1; ]}'::wml_auc_state;

@@ -30,7 +30,7 @@ WITH mean AS (
 	SELECT ARRAY[sum(alpha * b1), sum(alpha * b2)] AS b
 	FROM hinge_task, LATERAL (SELECT avg(y * x[1]) AS b1, avg(y * x[2]) AS b2 FROM hinge_row AS r WHERE r.task = hinge_task.task) AS b
 ), fit AS (
-	SELECT wml_hinge(gram, alpha) AS one, wml_hinge(gram, alpha, 0.5) AS half, wml_hinge(gram, 100 * alpha) AS rescaled FROM hinge_task
+	SELECT wml_hinge(gram, alpha) AS one, wml_hinge(gram, alpha, wml_step(radius => 0.5)) AS half, wml_hinge(gram, 100 * alpha) AS rescaled FROM hinge_task
 )
 SELECT bool_and(abs(one[k] - b[k] / pg_temp.length(b)) < 1e-14) AS direction, bool_and(half[k] = one[k] / 2) AS radius,
 	   bool_and(abs(rescaled[k] - one[k]) < 1e-15) AS only_proportions_matter
@@ -48,11 +48,11 @@ FROM (SELECT pg_temp.loss(wml_hinge(gram, alpha)) AS best FROM hinge_task) AS fi
 -- MAML goes along the same direction until the surface stops it
 SELECT step, abs(wml_predict(maml, erm) - pg_temp.length(maml)) < 1e-14 AS same_direction,
 	   round(pg_temp.length(maml)::numeric, 4) < 1 AS inside, abs(maml[1] - erm[1]) < 1e-15 AS arrived
-FROM (SELECT step, wml_hinge(gram, alpha) AS erm, wml_hinge_maml(gram, alpha, 0.5, step) AS maml
+FROM (SELECT step, wml_hinge(gram, alpha) AS erm, wml_hinge_maml(gram, alpha, wml_step(eta => 0.5, steps => step)) AS maml
 	  FROM hinge_task, generate_series(0, 6, 2) AS step GROUP BY step) AS fit ORDER BY step;
-SELECT wml_hinge_maml(gram, alpha, 0.5) = wml_hinge_maml(gram, alpha, 0.5, 1) AS one_step,
-	   wml_hinge_maml(gram, alpha, 0.5, 1) = wml_hinge_maml(gram, alpha, 0.25, 2, 1) AS two_halves,
-	   abs(pg_temp.length(wml_hinge_maml(gram, alpha, 0.5, 100, 0.25)) - 0.25) < 1e-15 AS radius
+SELECT wml_hinge_maml(gram, alpha, wml_step(eta => 0.5)) = wml_hinge_maml(gram, alpha, wml_step(eta => 0.5, steps => 1)) AS one_step,
+	   wml_hinge_maml(gram, alpha, wml_step(eta => 0.5, steps => 1)) = wml_hinge_maml(gram, alpha, wml_step(eta => 0.25, steps => 2, radius => 1)) AS two_halves,
+	   abs(pg_temp.length(wml_hinge_maml(gram, alpha, wml_step(eta => 0.5, steps => 100, radius => 0.25))) - 0.25) < 1e-15 AS radius
 FROM hinge_task;
 
 -- adaptation: from one task's classifier to another's
@@ -80,9 +80,9 @@ SET LOCAL parallel_setup_cost = 0;
 SET LOCAL parallel_tuple_cost = 0;
 SET LOCAL min_parallel_table_scan_size = 0;
 EXPLAIN (COSTS off) SELECT wml_hinge(gram, i) FROM hinge_many;
-SELECT wml_hinge(gram, i) AS w, wml_hinge_maml(gram, i, 0.1) AS v FROM hinge_many \gset parallel_
+SELECT wml_hinge(gram, i) AS w, wml_hinge_maml(gram, i, wml_step(eta => 0.1)) AS v FROM hinge_many \gset parallel_
 SET LOCAL max_parallel_workers_per_gather = 0;
-SELECT wml_hinge(gram, i) = :'parallel_w' AS same, wml_hinge_maml(gram, i, 0.1) = :'parallel_v' AS same_maml FROM hinge_many;
+SELECT wml_hinge(gram, i) = :'parallel_w' AS same, wml_hinge_maml(gram, i, wml_step(eta => 0.1)) = :'parallel_v' AS same_maml FROM hinge_many;
 COMMIT;
 
 -- errors
@@ -90,22 +90,22 @@ COMMIT;
 \pset tuples_only on
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(wml_gram, 1) FROM (SELECT wml_gram(ARRAY[3, 4], 1)) AS g');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(wml_gram, 1) FROM (SELECT wml_gram(ARRAY[0.5, 0.5], 2)) AS g');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, 3) FROM hinge_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, wml_step(radius => 3)) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(wml_transform(gram, ARRAY[[1, 0, 0], [0, 1, 0], [0, 0, 1]]), 1) FROM hinge_task');
 -- what was taken away still counts
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(g - h, 1) FROM (SELECT wml_gram(ARRAY[i], 1) AS g, wml_gram(ARRAY[i], 1) FILTER (WHERE i = 2) AS h FROM generate_series(1, 2) AS i) AS t');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 0) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, -1) FROM hinge_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, 1.0 / task) FROM hinge_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, -1) FROM hinge_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, wml_step(radius => 1.0 / task)) FROM hinge_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, wml_step(radius => -1)) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, NULL) FROM hinge_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge_maml(gram, 1, -0.1) FROM hinge_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge_maml(gram, 1, 0.1, -1) FROM hinge_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_hinge_maml(gram, 1, wml_step(eta => -0.1)) FROM hinge_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_hinge_maml(gram, 1, wml_step(eta => 0.1, steps => -1)) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1) FROM (SELECT gram FROM hinge_task UNION ALL SELECT wml_gram(ARRAY[1], 1)) AS t');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge_adapt(ARRAY[1], gram, 0.1, 1) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_unit(ARRAY[1, ''NaN''::float8], 1)');
 SELECT * FROM pg_temp.error_of('SELECT wml_unit(ARRAY[1], 0)');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge_accum(NULL, NULL, 1)');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge_final(''\x00'')');
+SELECT * FROM pg_temp.error_of('SELECT wml_model_accum(NULL, NULL, 1)');
+SELECT * FROM pg_temp.error_of('SELECT wml_model_final(''{v=1 model=hinge}'')');
 
 DROP TABLE hinge_row, hinge_task, hinge_many;

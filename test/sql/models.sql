@@ -44,7 +44,7 @@ SELECT eta, steps,
 	max(abs(meta_loss(moved(coef, k, 1e-4), eta, steps) - meta_loss(moved(coef, k, -1e-4), eta, steps)) / 2e-4) < 1e-7 * least AS stationary,
 	max(abs(meta_loss(moved(erm, k, 1e-4), eta, steps) - meta_loss(moved(erm, k, -1e-4), eta, steps)) / 2e-4) > 1e-4 * least AS elsewhere
 FROM (VALUES (0.1, 1), (0.5, 2), (3.0, 1), (3.0, 3)) AS setting (eta, steps),
-	LATERAL (SELECT wml_maml(gram, alpha, eta, steps) AS coef, wml_erm(gram, alpha) AS erm FROM task_gram) AS fit,
+	LATERAL (SELECT wml_maml(gram, alpha, wml_step(eta => eta, steps => steps)) AS coef, wml_erm(gram, alpha) AS erm FROM task_gram) AS fit,
 	LATERAL (SELECT meta_loss(coef, eta, steps) AS least) AS value, generate_series(1, 3) AS k
 GROUP BY eta, steps, least ORDER BY eta, steps;
 
@@ -57,27 +57,27 @@ CREATE FUNCTION direction(model text, w float8[], k int, eta float8, steps int) 
 $$;
 SELECT steps, max(abs(direction('fomaml', fomaml, k, 0.4, steps))) < 1e-14 AS fomaml,
 	max(abs(direction('reptile', reptile, k, 0.4, steps))) < 1e-14 AS reptile
-FROM generate_series(1, 3) AS steps, LATERAL (SELECT wml_fomaml(gram, alpha, 0.4, steps) AS fomaml,
-	wml_reptile(gram, alpha, 0.4, steps) AS reptile FROM task_gram) AS fit, generate_series(1, 3) AS k
+FROM generate_series(1, 3) AS steps, LATERAL (SELECT wml_fomaml(gram, alpha, wml_step(eta => 0.4, steps => steps)) AS fomaml,
+	wml_reptile(gram, alpha, wml_step(eta => 0.4, steps => steps)) AS reptile FROM task_gram) AS fit, generate_series(1, 3) AS k
 GROUP BY steps ORDER BY steps;
 
 -- no step at all is joint training, to the bit; so are weights in another unit, up to rounding
-SELECT wml_maml(gram, alpha, 0) = wml_erm(gram, alpha) AS maml, wml_fomaml(gram, alpha, 0, 3) = wml_erm(gram, alpha) AS fomaml,
-	wml_reptile(gram, alpha, 0) = wml_erm(gram, alpha) AS reptile, wml_maml(gram, alpha, 0.3, 0) = wml_erm(gram, alpha) AS no_steps
+SELECT wml_maml(gram, alpha, wml_step(eta => 0)) = wml_erm(gram, alpha) AS maml, wml_fomaml(gram, alpha, wml_step(eta => 0, steps => 3)) = wml_erm(gram, alpha) AS fomaml,
+	wml_reptile(gram, alpha, wml_step(eta => 0)) = wml_erm(gram, alpha) AS reptile, wml_maml(gram, alpha, wml_step(eta => 0.3, steps => 0)) = wml_erm(gram, alpha) AS no_steps
 FROM task_gram;
 SELECT bool_and(abs(a / b - 1) < 1e-13) AS scale_free
-FROM (SELECT wml_maml(gram, alpha, 0.3, 2, 0.1) AS one, wml_maml(gram, 1e6 * alpha, 0.3, 2, 0.1) AS other FROM task_gram) AS fit,
+FROM (SELECT wml_maml(gram, alpha, wml_step(eta => 0.3, steps => 2, ridge => 0.1)) AS one, wml_maml(gram, 1e6 * alpha, wml_step(eta => 0.3, steps => 2, ridge => 0.1)) AS other FROM task_gram) AS fit,
 	unnest(one, other) AS pair (a, b);
 
 -- scale sum is scale mean with n times the step and the weight (12 rows in each task)
 SELECT bool_and(abs(a / b - 1) < 1e-12) AS sum_scale
-FROM (SELECT wml_maml(gram, alpha, 0.02, 2, 0, 'sum') AS one, wml_maml(gram, alpha * 12, 0.24, 2) AS other FROM task_gram) AS fit,
+FROM (SELECT wml_maml(gram, alpha, wml_step(eta => 0.02, steps => 2, scale => 'sum')) AS one, wml_maml(gram, alpha * 12, wml_step(eta => 0.24, steps => 2)) AS other FROM task_gram) AS fit,
 	unnest(one, other) AS pair (a, b);
 
 -- ridge, as the solution of its equations: (A + ridge) w = b
 SELECT max(abs(residual)) < 1e-14 AS ridge
 FROM (SELECT avg((wml_predict(coef, x) - y) * x[k]) + 0.7 * coef[k] AS residual
-	FROM example, (SELECT wml_erm(wml_gram, 1, 0.7) AS coef FROM (SELECT wml_gram(x, y) FROM example) AS all_rows) AS fit,
+	FROM example, (SELECT wml_erm(wml_gram, 1, wml_step(ridge => 0.7)) AS coef FROM (SELECT wml_gram(x, y) FROM example) AS all_rows) AS fit,
 		generate_series(1, 3) AS k GROUP BY k, coef) AS equation;
 
 -- more features than rows: the solution of least norm
@@ -98,18 +98,18 @@ ANALYZE many;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-EXPLAIN (COSTS OFF) SELECT wml_maml(gram, alpha, 0.1) FROM many;
-CREATE TABLE parallel_result AS SELECT wml_erm(gram, alpha) AS erm, wml_maml(gram, alpha, 0.1) AS maml FROM many;
+EXPLAIN (COSTS OFF) SELECT wml_maml(gram, alpha, wml_step(eta => 0.1)) FROM many;
+CREATE TABLE parallel_result AS SELECT wml_erm(gram, alpha) AS erm, wml_maml(gram, alpha, wml_step(eta => 0.1)) AS maml FROM many;
 SET max_parallel_workers_per_gather = 0;
 SELECT bool_and(abs(a / b - 1) < 1e-14) AS same
 FROM (SELECT erm || maml AS one FROM parallel_result) AS parallel,
-	(SELECT wml_erm(gram, alpha) || wml_maml(gram, alpha, 0.1) AS other FROM many) AS serial, unnest(one, other) AS pair (a, b);
+	(SELECT wml_erm(gram, alpha) || wml_maml(gram, alpha, wml_step(eta => 0.1)) AS other FROM many) AS serial, unnest(one, other) AS pair (a, b);
 RESET max_parallel_workers_per_gather;
 
 -- everything in one call
 CREATE TEMP TABLE arranged AS
 SELECT array_agg(gram ORDER BY task) FILTER (WHERE task < 4) AS sources, (array_agg(gram) FILTER (WHERE task = 4))[1] AS target FROM task_gram;
-SELECT bool_and(coefficient = (SELECT wml_maml(source, alpha, 0.2, 2, 0.01)
+SELECT bool_and(coefficient = (SELECT wml_maml(source, alpha, wml_step(eta => 0.2, steps => 2, ridge => 0.01))
 		FROM unnest(sources, wml_alpha(sources, target, 'mixture', 'square', 1, true)) AS pair (source, alpha))[position]) AS fit,
 	string_agg(feature, ',' ORDER BY position) AS features
 FROM arranged, wml_fit(sources, target, eta => 0.2, steps => 2, ridge => 0.01, shrink => 1, whiten => true,
@@ -183,12 +183,12 @@ SELECT wml_fourier(1, -52, 1);
 SELECT wml_erm(gram, -1) FROM task_gram;
 SELECT wml_erm(gram, 'NaN') FROM task_gram;
 SELECT wml_erm(gram, 0) FROM task_gram;
-SELECT wml_erm(gram, 1, -1) FROM task_gram;
-SELECT wml_erm(gram, 1, NULL) FROM task_gram;
-SELECT wml_erm(gram, 1, task) FROM task_gram;
-SELECT wml_maml(gram, 1, -0.1) FROM task_gram;
-SELECT wml_maml(gram, 1, 0.1, -1) FROM task_gram;
-SELECT wml_maml(gram, 1, 0.1, 1, 0, 'median') FROM task_gram;
+SELECT wml_erm(gram, 1, wml_step(ridge => -1)) FROM task_gram;
+SELECT wml_erm(gram, 1, wml_step(ridge => NULL)) = wml_erm(gram, 1) AS same FROM task_gram;
+SELECT wml_erm(gram, 1, wml_step(ridge => task)) FROM task_gram;
+SELECT wml_maml(gram, 1, wml_step(eta => -0.1)) FROM task_gram;
+SELECT wml_maml(gram, 1, wml_step(eta => 0.1, steps => -1)) FROM task_gram;
+SELECT wml_maml(gram, 1, wml_step(eta => 0.1, steps => 1, scale => 'median')) FROM task_gram;
 SELECT wml_erm(gram, 1) FROM (SELECT gram FROM task_gram UNION ALL SELECT wml_gram('{1,2}', 3)) AS mixed;
 SELECT wml_erm(wml_gram, 1) FROM (SELECT wml_gram('{1,2}', 'NaN')) AS bad;
 SELECT wml_erm(wml_gram, 1) FROM (SELECT wml_gram(NULL, 1)) AS bad;
@@ -198,3 +198,63 @@ SELECT wml_mse(gram, '{1,2}') FROM task_gram;
 
 DROP TABLE many, parallel_result;
 DROP FUNCTION direction, meta_loss, adapted, moved;
+
+-- options by name: what is not given is the model's, what it does not have is an error
+SELECT wml_step(), wml_step(steps => 3, eta => 0.1), wml_step(0.25, 2, 0.5, 'SUM', 0.75), wml_step(share => 0.2);
+SELECT '{ steps=3  eta=0.1 }'::wml_step, '{}'::wml_step, '{scale=mean share=1}'::wml_step;
+SELECT wml_maml(gram, alpha, '{eta=0.1 steps=2}') = wml_maml(gram, alpha, wml_step(eta => 0.1, steps => 2)) AS literal,
+	wml_maml(gram, alpha) = wml_maml(gram, alpha, wml_step()) AS none, wml_maml(gram, alpha) = wml_maml(gram, alpha, wml_step(share => 0.05)) AS share
+FROM task_gram;
+SELECT wml_erm(gram, 1, wml_step(eta => 0.1)) FROM task_gram;
+SELECT wml_maml(gram, 1, wml_step(radius => 0.1, ridge => 1)) FROM task_gram;
+SELECT wml_maml(gram, 1, NULL) FROM task_gram;
+SELECT wml_step(eta => 0.1, share => 0.1);
+SELECT wml_step(share => 0);
+SELECT wml_step(share => 1.5);
+SELECT wml_step(eta => 'NaN');
+SELECT wml_step(radius => 0);
+SELECT '{eta=0.1 eta=0.2}'::wml_step;
+SELECT '{eta=0.1 share=0.2}'::wml_step;
+SELECT '{eta=-1}'::wml_step;
+SELECT '{steps=1000001}'::wml_step;
+SELECT '{scale=median}'::wml_step;
+SELECT '{eta=0.1'::wml_step;
+SELECT 'eta=0.1'::wml_step;
+
+-- the default step is a share of each task's largest stable one: by hand for one task, and the same in any units
+SELECT bool_and(abs(a / b - 1) < 1e-10) AS stable_step
+FROM (SELECT wml_gram(ARRAY[3 * i, 4 * i], sin(i)) AS gram, avg(25.0 * i * i) AS eigenvalue FROM generate_series(1, 9) AS i) AS task,
+	LATERAL (SELECT wml_maml(g, 1, wml_step(steps => 2, share => 0.3, ridge => 0.1)) AS one,
+		wml_maml(g, 1, wml_step(steps => 2, eta => 0.3 * 2 / eigenvalue, ridge => 0.1)) AS other
+		FROM (VALUES (gram)) AS v (g)) AS fit, unnest(one, other) AS pair (a, b);
+SELECT model, bool_and(abs(a / b / 1000 - 1) < 1e-9) AS any_units
+FROM (SELECT wml_maml(gram, alpha, wml_step(steps => 3)) AS maml, wml_fomaml(gram, alpha) AS fomaml, wml_reptile(gram, alpha, wml_step(steps => 3)) AS reptile FROM task_gram) AS one,
+	(SELECT wml_maml(gram, alpha, wml_step(steps => 3)) AS maml, wml_fomaml(gram, alpha) AS fomaml, wml_reptile(gram, alpha, wml_step(steps => 3)) AS reptile
+	FROM (SELECT wml_transform(gram, '{{1000,0,0,0},{0,1000,0,0},{0,0,1000,0},{0,0,0,1}}') AS gram, alpha FROM task_gram) AS rescaled) AS other,
+	LATERAL (VALUES ('maml', one.maml, other.maml), ('fomaml', one.fomaml, other.fomaml), ('reptile', one.reptile, other.reptile)) AS v (model, x, y),
+	unnest(x, y) AS pair (a, b)
+GROUP BY model ORDER BY model;
+-- with the whole of it nothing is left of the one direction that a task has
+SELECT wml_maml(gram, 1, wml_step(share => 0.5)) AS zero FROM (SELECT wml_gram(ARRAY[2], 3) AS gram) AS one;
+
+-- states are values: they survive text and combine; what no aggregate comes to is refused
+CREATE AGGREGATE pg_temp.state_of(wml_gram, float8, wml_step) (SFUNC = wml_model_accum, STYPE = wml_model_state, INITCOND = '{v=1 model=fomaml}');
+CREATE AGGREGATE pg_temp.fit_of(wml_model_state) (SFUNC = wml_model_combine, STYPE = wml_model_state, FINALFUNC = wml_model_final);
+CREATE TEMP TABLE state AS
+SELECT task % 2 AS part, pg_temp.state_of(gram, alpha, wml_step(eta => 3, steps => 31)) AS state FROM task_gram GROUP BY part;
+SELECT bool_and(state::text::wml_model_state::text = state::text) AS text_round_trip,
+	bool_and(abs(a / b - 1) < 1e-9) AS same_fit
+FROM state, (SELECT pg_temp.fit_of(state::text::wml_model_state) AS one FROM state) AS combined,
+	(SELECT wml_fomaml(gram, alpha, wml_step(eta => 3, steps => 31)) AS other FROM task_gram) AS straight, unnest(one, other) AS pair (a, b);
+SELECT '{v=1 model=maml}'::wml_model_state, pg_temp.fit_of('{v=1 model=maml}');
+SELECT '{v=2 model=maml}'::wml_model_state;
+SELECT '{v=1 model=lasso}'::wml_model_state;
+SELECT '{v=1 model=erm d=1 steps=1 scale=0 eta=0 share=0 ridge=0 radius=1 sums=[1 0 1 0 0 0.5 0 1 1 1 0 0 0]}'::wml_model_state;
+SELECT '{v=1 model=erm d=1 steps=1 scale=0 eta=0 share=0 ridge=0 radius=1 sums=[1 0 1 1 0 0.5 0 1 1 1 0 0 0]}'::wml_model_state;
+SELECT '{v=1 model=erm d=1 steps=1 scale=0 eta=0 share=0 ridge=0 radius=1 sums=[1 0 1 0 0.5 0.5 0 1 1 1 0 0 0]}'::wml_model_state;
+SELECT '{v=1 model=erm d=1 steps=1 scale=0 eta=0 share=0 ridge=0 radius=1 sums=[1 0 1 0 0 0.5 0 1 NaN 1 0 0 0]}'::wml_model_state;
+SELECT '{v=1 model=erm d=1 steps=1 scale=7 eta=0 share=0 ridge=0 radius=1 sums=[1 0 1 0 0 0.5 0 1 1 1 0 0 0]}'::wml_model_state;
+SELECT '{v=1 model=erm d=1 steps=1 scale=0 eta=0 share=0 ridge=0 radius=1 sums=[1 0 1 0 0 0.5 0 1 1 1 0 0]}'::wml_model_state;
+SELECT pg_temp.fit_of(s) FROM unnest('{"{v=1 model=maml}","{v=1 model=erm}"}'::wml_model_state[]) AS s;
+CREATE AGGREGATE pg_temp.no_model(wml_gram, float8) (SFUNC = wml_model_accum, STYPE = wml_model_state);
+SELECT pg_temp.no_model(gram, alpha) FROM task_gram;

@@ -66,7 +66,7 @@ FROM generate_series(1, 6) AS task, generate_series(-2, 2, 0.5) AS x;
 CREATE TEMP TABLE slope_gram AS SELECT array_agg(gram ORDER BY task) AS sources, (SELECT wml_gram(ARRAY[x[1], 1], y) FROM few) AS target
 FROM (SELECT task, wml_gram(x, y) AS gram FROM slope GROUP BY task) AS g;
 SELECT objective, abs(wml_predict(model, '{0}') - coef[2]) < 1e-9 AND abs(wml_predict(model, '{1}') - coef[1] - coef[2]) < 1e-9 AS same_model
-FROM (SELECT wml_maml(gram, 1, 0.3, 2) AS maml, wml_fomaml(gram, 1, 0.3, 2) AS fomaml, wml_reptile(gram, 1, 0.3, 2) AS reptile, wml_erm(gram, 1) AS erm
+FROM (SELECT wml_maml(gram, 1, wml_step(eta => 0.3, steps => 2)) AS maml, wml_fomaml(gram, 1, wml_step(eta => 0.3, steps => 2)) AS fomaml, wml_reptile(gram, 1, wml_step(eta => 0.3, steps => 2)) AS reptile, wml_erm(gram, 1) AS erm
 	FROM slope_gram, unnest(sources) AS gram) AS linear,
 	LATERAL (VALUES ('maml', maml), ('fomaml', fomaml), ('reptile', reptile), ('erm', erm)) AS fit (objective, coef),
 	wml_mlp_train('SELECT task, x[:1], y FROM slope', 'SELECT x, y FROM few', hidden => '{}', objective => objective, weights => 'uniform',

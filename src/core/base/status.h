@@ -9,6 +9,7 @@
 #define WMLC_STATUS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef enum WmlcStatus
 {

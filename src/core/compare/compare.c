@@ -589,7 +589,7 @@ add_weighted(State *state, const Lesson *lesson, const WmlcObjectiveSum *sum, co
 		if (alpha[j] == 0.0 || (part != ALL_SOURCES && state->acts[j] != (part == ACTORS)))
 			continue;
 		source = attach(lesson, state->source_sums + j * lesson->doubles);
-		status = wmlc_objective_merge(sum, &source, alpha[j], state->work);
+		status = wmlc_objective_merge(sum, &source, alpha[j], state->work, state->poll);
 	}
 	return status;
 }
@@ -624,7 +624,7 @@ weigh_sources(State *state, Lesson *lesson, size_t trial, int weighting)
 	if (status == WMLC_OK)
 		status = wmlc_objective_merge(&lesson->sum, &stayers,
 									  alpha[state->stayer] / lesson->stayer_alpha[rule],
-									  state->work);
+									  state->work, state->poll);
 	if (status == WMLC_OK)
 		status = add_weighted(state, lesson, &lesson->sum, alpha, ACTORS);
 	return status;

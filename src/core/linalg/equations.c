@@ -96,7 +96,7 @@ wmlc_equations_add(const WmlcEquations *equations, WmlcDdSpan row)
 
 WmlcStatus
 wmlc_equations_merge(const WmlcEquations *equations, const WmlcEquations *other, WmlcDd factor,
-					 WmlcDdSpan row)
+					 WmlcDdSpan row, WmlcPoll poll)
 {
 	int			d = equations->d;
 	WmlcStatus	status = WMLC_OK;
@@ -105,6 +105,8 @@ wmlc_equations_merge(const WmlcEquations *equations, const WmlcEquations *other,
 	{
 		WmlcDdSpan	source = wmlc_equations_row(other, i);
 
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
 		for (int j = 0; j <= d; j++)
 		{
 			WmlcDd		entry = j < i ? wmlc_dd(0.0) : wmlc_dd_mul(factor, wmlc_dd_get(source, j - i));

@@ -62,7 +62,7 @@ extern WmlcStatus wmlc_equations_add(const WmlcEquations *equations, WmlcDdSpan 
  */
 extern WmlcStatus wmlc_equations_merge(const WmlcEquations *equations,
 									   const WmlcEquations *other, WmlcDd factor,
-									   WmlcDdSpan row);
+									   WmlcDdSpan row, WmlcPoll poll);
 
 /*
  * A least-squares solution, and how many unknowns the equations determine; the

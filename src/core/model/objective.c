@@ -36,6 +36,7 @@
 
 #include "core/linalg/spectral.h"
 #include "core/gram/task.h"
+#include "core/model/adapt.h"
 
 /* Up to this many features precision comes before everything else. */
 #define SMALL_DIMS 32
@@ -126,6 +127,56 @@ wmlc_objective_attach(WmlcObjectiveSum *sum, WmlcObjectiveKind kind, int d, doub
 	array += 2 * d;
 	for (int set = 0; set < sum->sets; set++)
 		sum->equations[set] = (WmlcEquations) {d, sum->scale, take_triangle(&array, d), 0};
+}
+
+static bool
+is_flag(double value)
+{
+	return value == 0.0 || value == 1.0;
+}
+
+static bool
+is_power_of_two(double value)
+{
+	int			exponent;
+
+	return value > 0.0 && frexp(value, &exponent) == 0.5;
+}
+
+static bool
+is_zero(const double *array, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+	{
+		if (array[i] != 0.0)
+			return false;
+	}
+	return true;
+}
+
+const char *
+wmlc_objective_invalid(const WmlcObjectiveSum *sum)
+{
+	size_t		entries = wmlc_triangle_size(sum->d + 1);
+	bool		has_equations = *sum->has_equations != 0.0;
+
+	if (!(sum->alpha[0] >= 0.0) || !(*sum->rows >= 0.0) || !(sum->unit[0] >= 0.0))
+		return "its weights or rows are negative";
+	if (!is_flag(*sum->indefinite) || !is_flag(*sum->has_equations))
+		return "a flag is neither 0 nor 1";
+	if ((*sum->indefinite != 0.0 && sum->sets < 2) || (has_equations && sum->sets < 1))
+		return "it has equations that its model cannot have";
+	for (int i = 0; i < sum->d && sum->sets > 0; i++)
+	{
+		if (has_equations ? !is_power_of_two(sum->scale[i]) : sum->scale[i] != 0.0)
+			return "the scale of its equations is out of range";
+	}
+	for (int set = 0; set < sum->sets && !has_equations; set++)
+	{
+		if (!is_zero(sum->equations[set].triangle.hi, 2 * entries))
+			return "it has equations that it does not count";
+	}
+	return NULL;
 }
 
 /* Doubles in a matrix of d rows, or of the d + 1 rows of a task. */
@@ -566,6 +617,24 @@ in_units(const WmlcObjectiveSum *sum, WmlcDd weight)
 	return wmlc_dd_div(weight, (WmlcDd) {sum->unit[0], sum->unit[1]});
 }
 
+/* eta times the share of the rows' sums that A is. */
+static WmlcStatus
+step_rate(Addition *add, const WmlcGram *gram, void *work)
+{
+	double		stable;
+	WmlcStatus	status;
+
+	add->rate = wmlc_dd_mul_d(add->share, add->objective->eta);
+	if (!(add->objective->share > 0.0) || degree(add->objective) <= 0.0)
+		return WMLC_OK;
+	status = wmlc_largest_stable_eta(gram, &stable, work);
+
+	/* the largest step on means; that on sums is smaller as they are larger */
+	add->rate = isfinite(stable)
+		? wmlc_dd_div(wmlc_dd(add->objective->share * stable), gram->weight) : wmlc_dd(0.0);
+	return status;
+}
+
 WmlcStatus
 wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 				   const WmlcGram *gram, double alpha, void *work, WmlcPoll poll)
@@ -573,6 +642,7 @@ wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 	Addition	add = {.objective = objective, .sum = sum, .poll = poll};
 	double		exponent = degree(objective);
 	double		factor = value_at_one(objective);
+	WmlcStatus	status;
 
 	if (gram->dims != sum->d)
 		return WMLC_DIMENSION_MISMATCH;
@@ -585,14 +655,16 @@ wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 		: wmlc_dd_div(wmlc_dd(1.0), gram->weight);
 	add.weight = in_units(sum, objective->scale == WMLC_SCALE_SUM ? wmlc_dd(alpha)
 						  : wmlc_dd_div(wmlc_dd(alpha), gram->weight));
-	add.rate = wmlc_dd_mul_d(add.share, objective->eta);
+	status = step_rate(&add, gram, work);
+	if (status != WMLC_OK)
+		return status;
 	add.rows = (double) wmlc_gram_weighted_rows(gram);
 	add_alpha(sum, wmlc_dd(alpha));
 	*sum->rows += add.rows;
 
 	if (sum->kind != WMLC_ERM)
 		add_gram(&add, gram, 1.0, sum->plain);
-	if (objective->eta == 0.0 || exponent <= 0.0)
+	if (add.rate.hi == 0.0 || exponent <= 0.0)
 	{
 		add_gram(&add, gram, factor, sum->sums);
 		return WMLC_OK;
@@ -615,7 +687,7 @@ wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObjective *objective,
 
 WmlcStatus
 wmlc_objective_merge(const WmlcObjectiveSum *sum, const WmlcObjectiveSum *other, double factor,
-					 void *work)
+					 void *work, WmlcPoll poll)
 {
 	const WmlcDdVectorLoops *loops = wmlc_dd_vector_loops();
 	int			entries = (int) wmlc_triangle_size(sum->d + 1);
@@ -641,6 +713,6 @@ wmlc_objective_merge(const WmlcObjectiveSum *sum, const WmlcObjectiveSum *other,
 	for (int set = 0; set < sum->sets && status == WMLC_OK; set++)
 		status = wmlc_equations_merge(&sum->equations[set], &other->equations[set],
 									  wmlc_dd_sqrt(weight),
-									  (WmlcDdSpan) {row, row + sum->d + 1});
+									  (WmlcDdSpan) {row, row + sum->d + 1}, poll);
 	return status;
 }

@@ -53,6 +53,12 @@ typedef struct WmlcObjective
 	WmlcScale	scale;
 	double		eta;			/* >= 0 */
 	int			steps;			/* k >= 0; Reptile with k = 0 says nothing */
+
+	/*
+	 * Where positive, eta is not used: on each task the step is this share of
+	 * the largest stable one, 2 / the largest eigenvalue of A.
+	 */
+	double		share;
 } WmlcObjective;
 
 /*
@@ -101,6 +107,12 @@ extern size_t wmlc_objective_doubles(WmlcObjectiveKind kind, int d);
 extern void wmlc_objective_attach(WmlcObjectiveSum *sum, WmlcObjectiveKind kind, int d,
 								  double *array);
 
+/*
+ * Why this cannot be the sum of any tasks, or NULL: nothing in the array is
+ * trusted, except that its numbers are finite.
+ */
+extern const char *wmlc_objective_invalid(const WmlcObjectiveSum *sum);
+
 /* Bytes of workspace for each of the functions below, and for the fit alone. */
 extern size_t wmlc_objective_workspace(WmlcObjectiveKind kind, int d);
 extern size_t wmlc_objective_fit_workspace(WmlcObjectiveKind kind, int d);
@@ -124,7 +136,7 @@ extern WmlcStatus wmlc_objective_add(const WmlcObjectiveSum *sum, const WmlcObje
  */
 extern WmlcStatus wmlc_objective_merge(const WmlcObjectiveSum *sum,
 									   const WmlcObjectiveSum *other, double factor,
-									   void *work);
+									   void *work, WmlcPoll poll);
 
 /*
  * The coefficients: w with (sum_j alpha_j P_j A_j / sum_j alpha_j + ridge I) w =

@@ -46,7 +46,7 @@ wml_allocate_if_possible(Size bytes)
 }
 
 void *
-wml_aligned_bytea(Datum datum)
+wml_aligned_value(Datum datum)
 {
 	bytea	   *value = DatumGetByteaP(datum);
 

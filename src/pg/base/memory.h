@@ -14,7 +14,7 @@ extern void *wml_allocate(Size count, Size size);
 /* The same, but NULL where the machine has not so much. */
 extern void *wml_allocate_if_possible(Size bytes);
 
-/* A whole bytea, where doubles can be read from it; its bytes may be hostile. */
-extern void *wml_aligned_bytea(Datum datum);
+/* A whole value of variable length, where doubles can be read from it; its bytes may be hostile. */
+extern void *wml_aligned_value(Datum datum);
 
 #endif							/* WML_MEMORY_H */

@@ -100,6 +100,7 @@ get_fit(FunctionCallInfo fcinfo)
 		wml_require_arg(fcinfo, i, argument_names[i]);
 	fit.objective.kind = wml_arg_word(PG_GETARG_TEXT_PP(ARG_MODEL), &wmlc_objective_words, "model");
 	fit.objective.scale = WMLC_SCALE_MEAN;
+	fit.objective.share = 0.0;
 	fit.objective.eta = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_ETA), "eta");
 	fit.objective.steps = wml_check_steps(PG_GETARG_INT32(ARG_STEPS));
 	fit.ridge = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_RIDGE), "ridge");

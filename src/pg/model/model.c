@@ -1,127 +1,41 @@
 /*
  * model.c
  *	  The aggregates that fit a model to weighted grams: wml_erm, wml_maml,
- *	  wml_fomaml and wml_reptile.
+ *	  wml_fomaml, wml_reptile, wml_hinge and wml_hinge_maml.
  *
- * Their state is a bytea rather than internal, so that partial aggregates
- * travel between processes and to shards as they are.
+ * They share their functions; what tells them apart is the model that the
+ * state they begin with (INITCOND) names.
  */
 #include "postgres.h"
 
-#include "core/model/objective.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
 #include "pg/base/error.h"
-#include "pg/gram/gram.h"
 #include "pg/base/memory.h"
+#include "pg/gram/gram.h"
+#include "pg/model/hinge.h"
+#include "pg/model/model_state.h"
+#include "pg/model/step.h"
 
-PG_FUNCTION_INFO_V1(wml_erm_accum);
-PG_FUNCTION_INFO_V1(wml_maml_accum);
-PG_FUNCTION_INFO_V1(wml_fomaml_accum);
-PG_FUNCTION_INFO_V1(wml_reptile_accum);
+PG_FUNCTION_INFO_V1(wml_model_accum);
 PG_FUNCTION_INFO_V1(wml_model_combine);
 PG_FUNCTION_INFO_V1(wml_model_final);
 
-#define MODEL_STATE_VERSION 1
-
-typedef struct ModelState
-{
-	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	int16		version;
-	int8		kind;			/* WmlcObjectiveKind */
-	int8		scale;			/* WmlcScale */
-	int32		dims;
-	int32		steps;
-	double		eta;
-	double		ridge;
-	double		sums[FLEXIBLE_ARRAY_MEMBER];
-} ModelState;
-
-static Size
-state_size(WmlcObjectiveKind kind, int dims)
-{
-	return offsetof(ModelState, sums) + wmlc_objective_doubles(kind, dims) * sizeof(double);
-}
-
-/* The bytes of a bytea as a state. */
-static ModelState *
-state_from_datum(Datum datum)
-{
-	ModelState *state = (ModelState *) wml_aligned_bytea(datum);
-	Size		size = VARSIZE(state);
-
-	if (size < offsetof(ModelState, sums) || state->version != MODEL_STATE_VERSION ||
-		state->kind < WMLC_ERM || state->kind > WMLC_REPTILE ||
-		state->dims < 1 || state->dims > WMLC_MAX_DIMS ||
-		size != state_size(state->kind, state->dims))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("state of a model aggregate has an unknown version or a wrong length")));
-	return state;
-}
-
-static WmlcObjectiveSum
-state_sum(ModelState *state)
-{
-	WmlcObjectiveSum sum;
-
-	wmlc_objective_attach(&sum, state->kind, state->dims, state->sums);
-	return sum;
-}
-
-/* A parameter of the model; it may not be NULL. */
 static bool
-has_parameter(FunctionCallInfo fcinfo, int position, const char *name)
+same_options(const WmlcModelOptions *a, const WmlcModelOptions *b)
 {
-	if (position >= PG_NARGS())
-		return false;
-	wml_require_arg(fcinfo, position, name);
-	return true;
-}
-
-/*
- * The parameters behind (state, gram, alpha): ridge and scale for joint
- * training, eta, steps, ridge and scale for the others.
- */
-static void
-get_parameters(FunctionCallInfo fcinfo, WmlcObjective *objective, double *ridge)
-{
-	int			position = 3;
-
-	objective->eta = 0.0;
-	objective->steps = 1;
-	objective->scale = WMLC_SCALE_MEAN;
-	*ridge = 0.0;
-	if (objective->kind != WMLC_ERM)
-	{
-		if (has_parameter(fcinfo, position, "eta"))
-			objective->eta = wml_check_not_negative(PG_GETARG_FLOAT8(position), "eta");
-		position++;
-		if (has_parameter(fcinfo, position, "steps"))
-			objective->steps = wml_check_steps(PG_GETARG_INT32(position));
-		position++;
-	}
-	if (has_parameter(fcinfo, position, "ridge"))
-		*ridge = wml_check_not_negative(PG_GETARG_FLOAT8(position), "ridge");
-	position++;
-	if (has_parameter(fcinfo, position, "scale"))
-		objective->scale = wml_arg_word(PG_GETARG_TEXT_PP(position), &wmlc_scale_words, "scale");
+	return a->eta == b->eta && a->share == b->share && a->ridge == b->ridge &&
+		a->radius == b->radius && a->steps == b->steps && a->scale == b->scale;
 }
 
 static void
-check_same_parameters(const ModelState *state, const WmlcObjective *objective, double ridge)
+check_same(const WmlModelState *state, const WmlcModelOptions *options, int dims)
 {
-	if (state->kind != (int) objective->kind || state->scale != (int) objective->scale ||
-		state->steps != objective->steps || state->eta != objective->eta || state->ridge != ridge)
+	if (!same_options(&state->options, options))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("parameters of the model differ between rows"),
-				 errhint("Step size, steps, ridge and scale must be the same for all tasks of one model.")));
-}
-
-static void
-check_same_dims(const ModelState *state, int dims)
-{
+				 errmsg("options of the model differ between rows"),
+				 errhint("They must be the same for all tasks of one model.")));
 	if (state->dims != dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
@@ -129,113 +43,77 @@ check_same_dims(const ModelState *state, int dims)
 				 errdetail("One has %d features, the other %d.", state->dims, dims)));
 }
 
-static ModelState *
-create_state(const WmlcObjective *objective, double ridge, int dims)
+/* A task of weight 0 may hold anything. */
+static void
+check_task(const WmlcGram *gram, double alpha, int kind, const WmlcModelOptions *options)
 {
-	Size		size = state_size(objective->kind, dims);
-	ModelState *state = (ModelState *) palloc0(size);
-
-	SET_VARSIZE(state, size);
-	state->version = MODEL_STATE_VERSION;
-	state->kind = objective->kind;
-	state->scale = objective->scale;
-	state->dims = dims;
-	state->steps = objective->steps;
-	state->eta = objective->eta;
-	state->ridge = ridge;
-	return state;
+	if (alpha == 0.0)
+		return;
+	wml_gram_check_solvable(gram, "source");
+	if (wmlc_model_is_hinge(kind))
+		wml_check_unit_ball(gram, options->radius, "source");
 }
 
-static Datum
-accumulate(FunctionCallInfo fcinfo, WmlcObjectiveKind kind)
+/* (state, gram, alpha [, options]) */
+Datum
+wml_model_accum(PG_FUNCTION_ARGS)
 {
-	WmlcObjective objective = {.kind = kind};
-	double		ridge;
-	double		alpha;
+	WmlcModelOptions options = wmlc_default_options;
+	WmlModelState *state;
 	const WmlcGram *gram;
-	ModelState *state;
-	WmlcObjectiveSum sum;
+	double		alpha;
 	void	   *work;
 
 	wml_aggregate_context(fcinfo);
+	wml_require_arg(fcinfo, 0, "state");
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return wml_unchanged_state(fcinfo);
-	get_parameters(fcinfo, &objective, &ridge);
+	state = wml_model_state_from_datum(PG_GETARG_DATUM(0));
+	if (PG_NARGS() > 3)
+	{
+		wml_require_arg(fcinfo, 3, "options");
+		options = wml_step_options(PG_GETARG_DATUM(3), state->kind);
+	}
 	gram = PG_GETARG_GRAM(1);
 	alpha = wml_check_not_negative(PG_GETARG_FLOAT8(2), "alpha");
-	if (alpha > 0.0)
-		wml_gram_check_solvable(gram, "source");
-	else if (gram->dims == 0)
+	check_task(gram, alpha, state->kind, &options);
+	if (gram->dims == 0)
 		return wml_unchanged_state(fcinfo); /* no rows and no weight: nothing is said */
-
-	if (PG_ARGISNULL(0))
-		state = create_state(&objective, ridge, gram->dims);
-	else
-	{
-		state = state_from_datum(PG_GETARG_DATUM(0));
-		check_same_parameters(state, &objective, ridge);
-		check_same_dims(state, gram->dims);
-	}
-	sum = state_sum(state);
-	work = palloc(wmlc_objective_workspace(kind, gram->dims));
-	wml_check(wmlc_objective_add(&sum, &objective, gram, alpha, work, wml_poll));
+	if (state->dims == 0)
+		state = wml_model_state_create(state->kind, gram->dims, &options);
+	check_same(state, &options, gram->dims);
+	work = palloc(wmlc_model_workspace(state->kind, gram->dims));
+	wml_check(wmlc_model_add(state->kind, &options, gram, alpha, state->sums, work, wml_poll));
 	pfree(work);
 	PG_RETURN_POINTER(state);
 }
 
 Datum
-wml_erm_accum(PG_FUNCTION_ARGS)
-{
-	return accumulate(fcinfo, WMLC_ERM);
-}
-
-Datum
-wml_maml_accum(PG_FUNCTION_ARGS)
-{
-	return accumulate(fcinfo, WMLC_MAML);
-}
-
-Datum
-wml_fomaml_accum(PG_FUNCTION_ARGS)
-{
-	return accumulate(fcinfo, WMLC_FOMAML);
-}
-
-Datum
-wml_reptile_accum(PG_FUNCTION_ARGS)
-{
-	return accumulate(fcinfo, WMLC_REPTILE);
-}
-
-Datum
 wml_model_combine(PG_FUNCTION_ARGS)
 {
-	ModelState *state;
-	ModelState *other;
-	WmlcObjective objective;
-	WmlcObjectiveSum sum,
-				other_sum;
+	WmlModelState *state;
+	WmlModelState *other;
 	void	   *work;
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
 		return wml_unchanged_state(fcinfo);
+	other = wml_model_state_from_datum(PG_GETARG_DATUM(1));
 	if (PG_ARGISNULL(0))
-		PG_RETURN_DATUM(PG_GETARG_DATUM(1));
-	state = state_from_datum(PG_GETARG_DATUM(0));
-	other = state_from_datum(PG_GETARG_DATUM(1));
-	objective = (WmlcObjective) {
-		.kind = other->kind,
-		.scale = other->scale,
-		.eta = other->eta,
-		.steps = other->steps
-	};
-	check_same_parameters(state, &objective, other->ridge);
-	check_same_dims(state, other->dims);
-	sum = state_sum(state);
-	other_sum = state_sum(other);
-	work = palloc(wmlc_objective_workspace(state->kind, state->dims));
-	wml_check(wmlc_objective_merge(&sum, &other_sum, 1.0, work));
+		PG_RETURN_POINTER(other);
+	state = wml_model_state_from_datum(PG_GETARG_DATUM(0));
+	if (state->kind != other->kind)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot combine states of different models")));
+	if (other->dims == 0)
+		return wml_unchanged_state(fcinfo);
+	if (state->dims == 0)
+		PG_RETURN_POINTER(other);
+	check_same(state, &other->options, other->dims);
+	work = palloc(wmlc_model_workspace(state->kind, state->dims));
+	wml_check(wmlc_model_merge(state->kind, state->dims, state->sums, other->sums, work,
+							   wml_poll));
 	pfree(work);
 	PG_RETURN_POINTER(state);
 }
@@ -243,25 +121,23 @@ wml_model_combine(PG_FUNCTION_ARGS)
 Datum
 wml_model_final(PG_FUNCTION_ARGS)
 {
-	ModelState *state;
-	WmlcObjectiveSum sum;
+	WmlModelState *state;
 	ArrayType  *result;
 	double	   *w;
-	int			rank;
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = state_from_datum(PG_GETARG_DATUM(0));
-	sum = state_sum(state);
-	if (sum.alpha[0] == 0.0)
+	state = wml_model_state_from_datum(PG_GETARG_DATUM(0));
+	if (state->dims == 0)
+		PG_RETURN_NULL();
+	if (wmlc_model_alpha(state->sums) == 0.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("weights of all tasks are zero"),
 				 errhint("At least one task needs a positive alpha.")));
 	result = wml_array_new_vector(state->dims, &w);
-	wml_check(wmlc_objective_fit(&sum, state->ridge, w, &rank,
-								 palloc(wmlc_objective_workspace(state->kind, state->dims)),
-								 wml_poll));
+	wml_check(wmlc_model_fit(state->kind, &state->options, state->dims, state->sums, w,
+							 palloc(wmlc_model_workspace(state->kind, state->dims)), wml_poll));
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -203,7 +203,7 @@ test_rank_and_merge(void)
 	CHECK_NEAR(wmlc_dd_value(w[2]), 3.0, 1e-15);
 
 	CHECK(wmlc_equations_merge(&other, &equations, wmlc_dd(7.0),
-							   (WmlcDdSpan) {scratch, scratch + 4}) == WMLC_OK, "merge");
+							   (WmlcDdSpan) {scratch, scratch + 4}, NULL) == WMLC_OK, "merge");
 	CHECK(wmlc_equations_solve(&other, w, &rank) == WMLC_OK && rank == 2, "rank %d", rank);
 	CHECK_NEAR(wmlc_dd_value(w[0]), 5.0, 1e-15);
 	CHECK_NEAR(wmlc_dd_value(w[2]), 3.0, 1e-15);

@@ -255,6 +255,7 @@ test_auc(void)
 		double		score[2][30];
 		int			count[2] = {1 + (int) (check_random(&seed) * 30), 1 + (int) (check_random(&seed) * 30)};
 		double		wins = 0.0;
+		double		area;
 
 		/* few values, so that there are ties */
 		for (int c = 0; c < 2; c++)
@@ -269,7 +270,8 @@ test_auc(void)
 		}
 		for (int c = 0; c < 2; c++)
 			qsort(score[c], count[c], sizeof(double), compare);
-		CHECK(wmlc_auc(score[0], count[0], score[1], count[1]) == wins / (count[0] * count[1]), "round %d", round);
+		CHECK(wmlc_auc(score[0], count[0], score[1], count[1], &area, NULL) == WMLC_OK &&
+			  area == wins / (count[0] * count[1]), "round %d", round);
 	}
 }
 

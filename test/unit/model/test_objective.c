@@ -247,7 +247,7 @@ test_closed_forms(void)
 		{
 			for (int e = 0; e < 6; e++)
 			{
-				WmlcObjective objective = {kind, WMLC_SCALE_MEAN, etas[e], 1 + (round + e) % 5};
+				WmlcObjective objective = {kind, WMLC_SCALE_MEAN, etas[e], 1 + (round + e) % 5, 0.0};
 
 				/* beyond, quadruple precision is too short to tell */
 				if (etas[e] * objective.steps > (round % 2 ? 0.3 : 3.0))
@@ -280,9 +280,9 @@ test_many_features(void)
 	build_grams();
 	for (int kind = WMLC_ERM; kind <= WMLC_REPTILE; kind++)
 	{
-		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-8, 3}, 0.0, 1e-11);
-		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2}, 0.0, 1e-11);
-		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 2e-5, 2}, 0.0, 1e-12);
+		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-8, 3, 0.0}, 0.0, 1e-11);
+		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2, 0.0}, 0.0, 1e-11);
+		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 2e-5, 2, 0.0}, 0.0, 1e-12);
 	}
 
 	/* all is well in the first task, but the second, much larger, knows better */
@@ -294,7 +294,7 @@ test_many_features(void)
 	}
 	build_grams();
 	for (int kind = WMLC_MAML; kind <= WMLC_REPTILE; kind++)
-		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2}, 0.0, 1e-11);
+		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2, 0.0}, 0.0, 1e-11);
 
 	/* nearly the same feature twice: plain double would not do */
 	for (int t = 0; t < 2; t++)
@@ -304,7 +304,7 @@ test_many_features(void)
 	}
 	build_grams();
 	for (int kind = WMLC_MAML; kind <= WMLC_REPTILE; kind++)
-		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2}, 0.0, 1e-11);
+		compare_with_quad((WmlcObjective) {kind, WMLC_SCALE_MEAN, 1e-6, 2, 0.0}, 0.0, 1e-11);
 }
 
 /* k steps of gradient descent on the rows of a task, from w. */
@@ -400,7 +400,7 @@ test_gradient_on_rows(void)
 	{
 		for (int steps = 1; steps <= 3; steps++)
 		{
-			WmlcObjective objective = {kind, WMLC_SCALE_MEAN, 0.05, steps};
+			WmlcObjective objective = {kind, WMLC_SCALE_MEAN, 0.05, steps, 0.0};
 			double		w[QUAD_MAX];
 			int			rank;
 
@@ -427,18 +427,18 @@ test_without_steps(void)
 	int			rank;
 
 	random_tasks(3, 7, 20, raw, 3);
-	fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.1, 2}, 0.3, 1.0, expected, &rank);
+	fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.1, 2, 0.0}, 0.3, 1.0, expected, &rank);
 	for (int kind = WMLC_MAML; kind <= WMLC_REPTILE; kind++)
 	{
-		fit((WmlcObjective) {kind, WMLC_SCALE_MEAN, 0.0, 1}, 0.3, 1.0, w, &rank);
+		fit((WmlcObjective) {kind, WMLC_SCALE_MEAN, 0.0, 1, 0.0}, 0.3, 1.0, w, &rank);
 		CHECK(memcmp(w, expected, sizeof(double) * 7) == 0, "%s with eta 0", kind_name[kind]);
-		fit((WmlcObjective) {kind, WMLC_SCALE_MEAN, 0.5, kind == WMLC_REPTILE}, 0.3, 1.0, w, &rank);
+		fit((WmlcObjective) {kind, WMLC_SCALE_MEAN, 0.5, kind == WMLC_REPTILE, 0.0}, 0.3, 1.0, w, &rank);
 		CHECK(memcmp(w, expected, sizeof(double) * 7) == 0, "%s without steps", kind_name[kind]);
 	}
-	fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.0, 0}, 0.0, 1.0, expected, &rank);
-	fit((WmlcObjective) {WMLC_REPTILE, WMLC_SCALE_MEAN, 0.0, 5}, 0.0, 1.0, w, &rank);
+	fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.0, 0, 0.0}, 0.0, 1.0, expected, &rank);
+	fit((WmlcObjective) {WMLC_REPTILE, WMLC_SCALE_MEAN, 0.0, 5, 0.0}, 0.0, 1.0, w, &rank);
 	CHECK(distance(w, expected, 7) < 1e-14, "Reptile's limit for eta to 0");
-	fit((WmlcObjective) {WMLC_REPTILE, WMLC_SCALE_MEAN, 1e-18, 5}, 0.0, 1.0, w, &rank);
+	fit((WmlcObjective) {WMLC_REPTILE, WMLC_SCALE_MEAN, 1e-18, 5, 0.0}, 0.0, 1.0, w, &rank);
 	CHECK(distance(w, expected, 7) < 1e-10, "Reptile near its limit");
 }
 
@@ -462,14 +462,14 @@ test_one_task_any_eta(void)
 		int			rank;
 
 		random_tasks(1, d, rows, raw, 4);
-		fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.0, 0}, 0.0, 1.0, expected, &rank);
+		fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.0, 0, 0.0}, 0.0, 1.0, expected, &rank);
 		for (int kind = WMLC_MAML; kind <= WMLC_REPTILE; kind++)
 		{
 			for (int e = 0; e < 7; e++)
 			{
 				for (int steps = 1; steps <= 5; steps++)
 				{
-					WmlcObjective objective = {kind, WMLC_SCALE_MEAN, etas[e], steps};
+					WmlcObjective objective = {kind, WMLC_SCALE_MEAN, etas[e], steps, 0.0};
 					WmlcStatus	status = fit(objective, 0.0, 1.0, w, &rank);
 
 					CHECK(status == WMLC_OK && rank == (rows < d ? rows : d) &&
@@ -578,7 +578,7 @@ test_shared_eigenvectors(void)
 			for (int e = 0; e < 4; e++)
 			{
 				for (int steps = 1; steps <= 5; steps++)
-					compare_with_directions((WmlcObjective) {kind, WMLC_SCALE_MEAN, etas[e], steps},
+					compare_with_directions((WmlcObjective) {kind, WMLC_SCALE_MEAN, etas[e], steps, 0.0},
 											size[table]);
 			}
 		}
@@ -600,7 +600,7 @@ test_underdetermined(void)
 	for (int d = 8; d <= 40; d += 32)
 	{
 		random_tasks(3, d, 2, raw, 3);
-		fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.0, 0}, 0.0, 1.0, expected, &rank);
+		fit((WmlcObjective) {WMLC_ERM, WMLC_SCALE_MEAN, 0.0, 0, 0.0}, 0.0, 1.0, expected, &rank);
 		CHECK(rank == 6, "rank %d", rank);
 		for (int kind = WMLC_MAML; kind <= WMLC_REPTILE; kind++)
 		{
@@ -608,7 +608,7 @@ test_underdetermined(void)
 			{
 				for (double eta = 1e-9; eta < 1.0; eta *= 1e3)
 				{
-					WmlcObjective objective = {kind, WMLC_SCALE_MEAN, eta, steps};
+					WmlcObjective objective = {kind, WMLC_SCALE_MEAN, eta, steps, 0.0};
 					WmlcStatus	status = fit(objective, 0.0, 1.0, w, &rank);
 
 					CHECK(status == WMLC_OK && rank == 6 && distance(w, expected, d) < 1e-12,
@@ -635,7 +635,7 @@ test_merge(void)
 	{
 		for (int e = 0; e < 4; e++)
 		{
-			WmlcObjective objective = {kind, WMLC_SCALE_MEAN, etas[e], 2 + e};
+			WmlcObjective objective = {kind, WMLC_SCALE_MEAN, etas[e], 2 + e, 0.0};
 			size_t		doubles = wmlc_objective_doubles(kind, 6);
 			double	   *arrays = calloc(7 * doubles, sizeof(double));
 			void	   *work = malloc(wmlc_objective_workspace(kind, 6));
@@ -649,7 +649,7 @@ test_merge(void)
 				wmlc_objective_attach(&part, kind, 6, arrays + (t + 1) * doubles);
 				status = wmlc_objective_add(&part, &objective, tasks.gram[t], 1.0, work, NULL);
 				if (status == WMLC_OK)
-					status = wmlc_objective_merge(&total, &part, tasks.alpha[t], work);
+					status = wmlc_objective_merge(&total, &part, tasks.alpha[t], work, NULL);
 			}
 			if (status == WMLC_OK)
 				status = wmlc_objective_fit(&total, 0.5, w, &rank, work, NULL);
@@ -676,7 +676,7 @@ static void
 test_refusals(void)
 {
 	const double one[] = {1.0};
-	WmlcObjective objective = {WMLC_MAML, WMLC_SCALE_MEAN, 1e300, 5};
+	WmlcObjective objective = {WMLC_MAML, WMLC_SCALE_MEAN, 1e300, 5, 0.0};
 	double		w[QUAD_MAX];
 	int			rank;
 	double	   *array = calloc(wmlc_objective_doubles(WMLC_MAML, 4), sizeof(double));

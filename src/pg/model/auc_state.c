@@ -1,0 +1,214 @@
+/*
+ * auc_state.c
+ *	  Text and binary form of wml_auc_state.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+
+#include "pg/base/error.h"
+#include "pg/base/memory.h"
+#include "pg/base/text.h"
+#include "pg/model/auc_state.h"
+
+PG_FUNCTION_INFO_V1(wml_auc_state_in);
+PG_FUNCTION_INFO_V1(wml_auc_state_out);
+PG_FUNCTION_INFO_V1(wml_auc_state_send);
+PG_FUNCTION_INFO_V1(wml_auc_state_recv);
+
+WmlAucState *
+wml_auc_state_create(int64 capacity)
+{
+	Size		size = offsetof(WmlAucState, scores) + capacity * sizeof(double);
+	WmlAucState *state = (WmlAucState *) palloc(size);
+
+	memset(state, 0, offsetof(WmlAucState, scores));
+	SET_VARSIZE(state, size);
+	state->version = WML_AUC_STATE_VERSION;
+	return state;
+}
+
+WmlAucState *
+wml_auc_state_from_datum(Datum datum)
+{
+	WmlAucState *state = (WmlAucState *) wml_aligned_value(datum);
+	Size		size = VARSIZE(state);
+
+	if (size < offsetof(WmlAucState, scores) || size % sizeof(double) != 0 ||
+		state->version != WML_AUC_STATE_VERSION ||
+		state->positives < 0 || state->negatives < 0 ||
+		(int64) state->positives + state->negatives > wml_auc_capacity(state))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("state of wml_auc has an unknown version or a wrong length")));
+	return state;
+}
+
+static bool
+has_nan(const double *scores, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (isnan(scores[i]))
+			return true;
+	}
+	return false;
+}
+
+void
+wml_auc_state_check_scores(WmlAucState *state)
+{
+	if (has_nan(state->scores, state->positives) ||
+		has_nan(wml_auc_negatives(state), state->negatives))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("state of wml_auc is not valid: a score is NaN")));
+}
+
+static void
+append_scores(StringInfo out, const char *label, const double *scores, int count)
+{
+	appendStringInfoString(out, label);
+	for (int i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0)
+			appendStringInfoChar(out, ' ');
+		wml_append_double(out, scores[i]);
+	}
+}
+
+/* {v=1 positives=2 negatives=1 scores=[0.5 1; 0.25]} */
+Datum
+wml_auc_state_out(PG_FUNCTION_ARGS)
+{
+	WmlAucState *state = wml_auc_state_from_datum(PG_GETARG_DATUM(0));
+	StringInfoData out;
+
+	wml_auc_state_check_scores(state);
+	initStringInfo(&out);
+	appendStringInfo(&out, "{v=%d positives=%d negatives=%d", WML_AUC_STATE_VERSION,
+					 state->positives, state->negatives);
+	append_scores(&out, " scores=[", state->scores, state->positives);
+	append_scores(&out, "; ", wml_auc_negatives(state), state->negatives);
+	appendStringInfoString(&out, "]}");
+	PG_RETURN_CSTRING(out.data);
+}
+
+static bool
+scan_scores(const char **at, double *scores, int64 count)
+{
+	for (int64 i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		wml_scan_space(at);
+		if (!wml_scan_double(at, &scores[i]) || isnan(scores[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The state in a text, or NULL. */
+static WmlAucState *
+scan_state(const char *at)
+{
+	int64		version,
+				positives,
+				negatives;
+	WmlAucState *state;
+
+	if (!wml_scan_word(&at, "{") || !wml_scan_count(&at, "v=", &version) ||
+		version != WML_AUC_STATE_VERSION ||
+		!wml_scan_count(&at, "positives=", &positives) || positives > WML_AUC_MAX_SCORES ||
+		!wml_scan_count(&at, "negatives=", &negatives) || negatives > WML_AUC_MAX_SCORES ||
+		!wml_scan_word(&at, "scores=["))
+		return NULL;
+
+	/* a score takes at least a digit and what separates it from the next */
+	if (positives + negatives > (int64) strlen(at))
+		return NULL;
+	state = wml_auc_state_create(positives + negatives);
+	state->positives = (int32) positives;
+	state->negatives = (int32) negatives;
+	if (!scan_scores(&at, state->scores, positives) || !wml_scan_word(&at, ";") ||
+		!scan_scores(&at, state->scores + positives, negatives) ||
+		!wml_scan_word(&at, "]") || !wml_scan_word(&at, "}"))
+		return NULL;
+	wml_scan_space(&at);
+	return *at == '\0' ? state : NULL;
+}
+
+Datum
+wml_auc_state_in(PG_FUNCTION_ARGS)
+{
+	WmlAucState *state = scan_state(PG_GETARG_CSTRING(0));
+
+	if (state == NULL)
+		wml_input_error(fcinfo,
+						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+						 errmsg("invalid input syntax for type %s", "wml_auc_state"),
+						 errhint("States are made by the aggregate wml_auc.")));
+	PG_RETURN_POINTER(state);
+}
+
+static void
+send_scores(StringInfo buffer, const double *scores, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pq_sendfloat8(buffer, scores[i]);
+	}
+}
+
+Datum
+wml_auc_state_send(PG_FUNCTION_ARGS)
+{
+	WmlAucState *state = wml_auc_state_from_datum(PG_GETARG_DATUM(0));
+	StringInfoData buffer;
+
+	wml_auc_state_check_scores(state);
+	pq_begintypsend(&buffer);
+	pq_sendint32(&buffer, WML_AUC_STATE_VERSION);
+	pq_sendint32(&buffer, state->positives);
+	pq_sendint32(&buffer, state->negatives);
+	send_scores(&buffer, state->scores, state->positives);
+	send_scores(&buffer, wml_auc_negatives(state), state->negatives);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
+}
+
+Datum
+wml_auc_state_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buffer = (StringInfo) PG_GETARG_POINTER(0);
+	int			version = (int) pq_getmsgint(buffer, 4);
+	int64		positives = (int32) pq_getmsgint(buffer, 4);
+	int64		negatives = (int32) pq_getmsgint(buffer, 4);
+	int64		count = (buffer->len - buffer->cursor) / (int64) sizeof(double);
+	WmlAucState *state;
+
+	if (version != WML_AUC_STATE_VERSION || positives < 0 || negatives < 0 ||
+		positives + negatives != count || count > WML_AUC_MAX_SCORES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("unsupported version or wrong length of type %s", "wml_auc_state")));
+	state = wml_auc_state_create(count);
+	state->positives = (int32) positives;
+	state->negatives = (int32) negatives;
+	for (int64 i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		state->scores[i] = pq_getmsgfloat8(buffer);
+		if (isnan(state->scores[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					 errmsg("invalid value for type %s", "wml_auc_state"),
+					 errdetail("A score is NaN.")));
+	}
+	pq_getmsgend(buffer);
+	PG_RETURN_POINTER(state);
+}
