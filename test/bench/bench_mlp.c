@@ -48,7 +48,7 @@ make_sine(double amplitude, double phase, int rows, uint64_t key, double *to_x, 
 {
 	for (int i = 0; i < rows; i++)
 	{
-		to_x[i] = 10.0 * wmlc_mlp_uniform(key, (uint64_t) i) - 5.0;
+		to_x[i] = 10.0 * wmlc_random_half_open(wmlc_random_at(key, (uint64_t) i)) - 5.0;
 		to_y[i] = amplitude * sin(to_x[i] + phase);
 	}
 }
@@ -58,9 +58,9 @@ make_tasks(void)
 {
 	for (int j = 0; j < POOL; j++)
 	{
-		uint64_t	key = wmlc_mlp_hash(1, (uint64_t) j);
-		double		amplitude = -0.5 * log1p(-wmlc_mlp_uniform(key, 1000));
-		double		phase = M_PI * wmlc_mlp_uniform(key, 1001);
+		uint64_t	key = wmlc_random_at(1, (uint64_t) j);
+		double		amplitude = -0.5 * log1p(-wmlc_random_half_open(wmlc_random_at(key, 1000)));
+		double		phase = M_PI * wmlc_random_half_open(wmlc_random_at(key, 1001));
 
 		start[j] = (int64_t) j * ROWS;
 		make_sine(amplitude, phase, ROWS, key, x + start[j], y + start[j]);

@@ -9,6 +9,10 @@
 #define WMLC_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* Every piece starts this many bytes after another: a line of the cache. */
+#define WMLC_ARENA_UNIT 64
 
 typedef struct WmlcArena
 {
@@ -21,7 +25,7 @@ wmlc_arena_take(WmlcArena *arena, size_t count, size_t size)
 {
 	void	   *taken = arena->base == NULL ? NULL : arena->base + arena->used;
 
-	arena->used += (count * size + 63) / 64 * 64;
+	arena->used += (count * size + WMLC_ARENA_UNIT - 1) / WMLC_ARENA_UNIT * WMLC_ARENA_UNIT;
 	return taken;
 }
 
@@ -29,6 +33,24 @@ static inline double *
 wmlc_arena_doubles(WmlcArena *arena, size_t count)
 {
 	return wmlc_arena_take(arena, count, sizeof(double));
+}
+
+/*
+ * For loops that want their pieces at the start of a line: the caller's block
+ * may begin anywhere, and must be larger by what is skipped.
+ */
+static inline WmlcArena
+wmlc_arena_aligned(void *work)
+{
+	size_t		beyond = (uintptr_t) work % WMLC_ARENA_UNIT;
+
+	return (WmlcArena) {(char *) work + (beyond == 0 ? 0 : WMLC_ARENA_UNIT - beyond), 0};
+}
+
+static inline size_t
+wmlc_arena_aligned_size(const WmlcArena *arena)
+{
+	return arena->used + WMLC_ARENA_UNIT - 1;
 }
 
 #endif							/* WMLC_ARENA_H */

@@ -11,6 +11,8 @@
 
 #include <limits.h>
 
+#include "core/base/random.h"
+
 /* Two doubles at a time, the width of a register on every 64-bit processor. */
 typedef double Pair __attribute__((vector_size(16)));
 typedef int64_t PairMask __attribute__((vector_size(16)));
@@ -155,28 +157,13 @@ wmlc_log(double x)
 	return exponent * LOG2_HEAD + (2.0 * f + (2.0 * f * z * series + exponent * LOG2_TAIL));
 }
 
-/* The finaliser of splitmix64 (Steele, Lea and Flood 2014). */
-static inline uint64_t
-mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/*
- * Uniform on (0, 1), never 0 or 1: the middle of one of 2^52 equal intervals, a
- * function of its arguments alone.
- */
+/* Uniform on (0, 1), a function of its arguments alone. */
 static double
 uniform(uint64_t seed, uint64_t feature, uint64_t draw)
 {
-	const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t	bits = mix(seed + step);
+	uint64_t	bits = wmlc_random_at(wmlc_random_at(seed, 0), feature);
 
-	bits = mix(bits + (feature + 1) * step);
-	bits = mix(bits + (draw + 1) * step);
-	return ((double) (bits >> 12) + 0.5) * 0x1p-52;
+	return wmlc_random_open(wmlc_random_at(bits, draw));
 }
 
 /* Phase of a feature, in turns. */

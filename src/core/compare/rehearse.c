@@ -8,6 +8,7 @@
 #include <lapacke.h>
 #include <string.h>
 
+#include "core/base/random.h"
 #include "core/model/adapt.h"
 #include "core/basis/basis.h"
 #include "core/model/objective.h"
@@ -285,16 +286,10 @@ create_normal(Normal *normal, const WmlcGram *role)
 	return info < 0 ? WMLC_NOT_FINITE : WMLC_OK;
 }
 
-/* Uniform on (0, 1); splitmix64 (Steele, Lea and Flood 2014) */
 static double
 uniform(uint64_t *state)
 {
-	uint64_t	z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	z = z ^ (z >> 31);
-	return ((double) (z >> 12) + 0.5) * 0x1p-52;
+	return wmlc_random_open(wmlc_random_next(state));
 }
 
 /* Box and Muller 1958 */

@@ -151,7 +151,7 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 	if (!add_count(&gram->rows, other->rows) ||
 		!add_count(&gram->skipped, other->skipped) ||
 		!add_count(&gram->weightless, other->weightless))
-		return WMLC_NOT_FINITE;
+		return WMLC_COUNT_OVERFLOW;
 	gram->weight = wmlc_add_or_propagate(gram->weight, other->weight);
 	gram->weight_squares = wmlc_add_or_propagate(gram->weight_squares, other->weight_squares);
 	gram->q = wmlc_add_or_propagate(gram->q, other->q);

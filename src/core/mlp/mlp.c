@@ -80,12 +80,12 @@ wmlc_mlp_init(const WmlcMlp *net, uint64_t seed, double *theta)
 {
 	for (int l = 0; l <= net->depth; l++)
 	{
-		uint64_t	key = wmlc_mlp_hash(seed, (uint64_t) l);
+		uint64_t	key = wmlc_random_at(seed, (uint64_t) l);
 		size_t		count = ((size_t) layer_inputs(net, l) + 1) * layer_outputs(net, l);
 		double		bound = 1.0 / sqrt(layer_inputs(net, l));
 
 		for (size_t i = 0; i < count; i++)
-			theta[i] = bound * (2.0 * wmlc_mlp_uniform(key, i) - 1.0);
+			theta[i] = bound * (2.0 * wmlc_random_half_open(wmlc_random_at(key, i)) - 1.0);
 		theta += count;
 	}
 }
@@ -164,45 +164,10 @@ wmlc_mlp_predict(const WmlcMlp *net, const double *theta, const double *x, void 
 	return net->scale == NULL ? sum : sum * net->scale[net->inputs] + net->shift[net->inputs];
 }
 
-/* ---- memory ---- */
-
-#define ALIGNMENT (WMLC_MLP_PAD * sizeof(double))
-
-WmlcMlpArena
-wmlc_mlp_arena(void *work)
-{
-	char	   *base = work;
-
-	if (base != NULL)
-		base += (ALIGNMENT - (uintptr_t) base % ALIGNMENT) % ALIGNMENT;
-	return (WmlcMlpArena) {base, 0};
-}
-
-void *
-wmlc_mlp_take(WmlcMlpArena *arena, size_t count, size_t size)
-{
-	char	   *piece = arena->base == NULL ? NULL : arena->base + arena->used;
-
-	arena->used += (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	return piece;
-}
-
-double *
-wmlc_mlp_take_doubles(WmlcMlpArena *arena, size_t count)
-{
-	return wmlc_mlp_take(arena, count, sizeof(double));
-}
-
-size_t
-wmlc_mlp_arena_size(const WmlcMlpArena *arena)
-{
-	return arena->used + ALIGNMENT - 1;
-}
-
 /* ---- padded layout ---- */
 
 static void
-take_tile(const WmlcMlpEngine *engine, WmlcMlpTile *tile, WmlcMlpArena *arena)
+take_tile(const WmlcMlpEngine *engine, WmlcMlpTile *tile, WmlcArena *arena)
 {
 	size_t		rows = engine->tile_rows;
 
@@ -211,18 +176,18 @@ take_tile(const WmlcMlpEngine *engine, WmlcMlpTile *tile, WmlcMlpArena *arena)
 	{
 		size_t		size = rows * engine->layer[l].in_stride;
 
-		tile->h[l] = wmlc_mlp_take_doubles(arena, size);
+		tile->h[l] = wmlc_arena_doubles(arena, size);
 		if (l > 0)
-			tile->d[l] = wmlc_mlp_take_doubles(arena, size);
+			tile->d[l] = wmlc_arena_doubles(arena, size);
 	}
-	tile->delta = wmlc_mlp_take_doubles(arena, rows);
-	tile->y = wmlc_mlp_take_doubles(arena, rows);
+	tile->delta = wmlc_arena_doubles(arena, rows);
+	tile->y = wmlc_arena_doubles(arena, rows);
 }
 
 /* The output's weights are a row of numbers; all others are rows of vectors. */
 void
 wmlc_mlp_engine(WmlcMlpEngine *engine, const WmlcMlp *net, int64_t max_rows,
-				WmlcPoll poll, WmlcMlpArena *arena)
+				WmlcPoll poll, WmlcArena *arena)
 {
 	*engine = (WmlcMlpEngine) {
 		.net = net,
@@ -290,11 +255,11 @@ wmlc_mlp_unpad(const WmlcMlpEngine *engine, const double *padded, double *theta)
 }
 
 WmlcMlpWeights
-wmlc_mlp_take_weights(const WmlcMlpEngine *engine, WmlcMlpArena *arena)
+wmlc_mlp_take_weights(const WmlcMlpEngine *engine, WmlcArena *arena)
 {
 	WmlcMlpWeights weights;
 
-	weights.w = wmlc_mlp_take_doubles(arena, engine->parameters);
-	weights.transposed = wmlc_mlp_take_doubles(arena, engine->transposed);
+	weights.w = wmlc_arena_doubles(arena, engine->parameters);
+	weights.transposed = wmlc_arena_doubles(arena, engine->transposed);
 	return weights;
 }

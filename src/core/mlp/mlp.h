@@ -164,7 +164,7 @@ extern double wmlc_mlp_predict(const WmlcMlp *net, const double *theta, const do
  *
  * WMLC_NOT_FINITE with nothing recorded and theta unchanged: NaN or infinity
  * in the data.  Otherwise: the training diverged, and theta is from before the
- * step that broke it.  WMLC_DIMENSION_MISMATCH: no task, an empty one, or no
+ * step that broke it.  WMLC_EMPTY: no task, an empty one, or no
  * target rows.  After WMLC_INTERRUPTED theta is that of the last whole
  * iteration.
  */

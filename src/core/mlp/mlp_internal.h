@@ -11,46 +11,12 @@
 #ifndef WMLC_MLP_INTERNAL_H
 #define WMLC_MLP_INTERNAL_H
 
+#include "core/base/arena.h"
+#include "core/base/random.h"
 #include "core/mlp/mlp.h"
 #include "core/mlp/mlp_loops.h"
 
 #define WMLC_MLP_TILE 128
-
-/* ---- memory: one block of the caller's, dealt out in pieces ---- */
-
-typedef struct WmlcMlpArena
-{
-	char	   *base;			/* NULL while only measuring */
-	size_t		used;
-} WmlcMlpArena;
-
-extern WmlcMlpArena wmlc_mlp_arena(void *work);
-
-/* Room for `count` things of `size` bytes, aligned for vectors. */
-extern void *wmlc_mlp_take(WmlcMlpArena *arena, size_t count, size_t size);
-extern double *wmlc_mlp_take_doubles(WmlcMlpArena *arena, size_t count);
-
-/* What to ask of the caller, having measured. */
-extern size_t wmlc_mlp_arena_size(const WmlcMlpArena *arena);
-
-/* ---- random numbers: a hash of a key and a counter (Steele, Lea, Flood 2014) ---- */
-
-static inline uint64_t
-wmlc_mlp_hash(uint64_t key, uint64_t counter)
-{
-	uint64_t	z = key + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/* Uniform on [0, 1). */
-static inline double
-wmlc_mlp_uniform(uint64_t key, uint64_t counter)
-{
-	return (double) (wmlc_mlp_hash(key, counter) >> 11) * 0x1p-53;
-}
 
 /* ---- layout ---- */
 
@@ -99,10 +65,10 @@ typedef struct WmlcMlpEngine
 
 /* Lay out the network and its two tiles, for tasks of up to max_rows rows. */
 extern void wmlc_mlp_engine(WmlcMlpEngine *engine, const WmlcMlp *net, int64_t max_rows,
-							WmlcPoll poll, WmlcMlpArena *arena);
+							WmlcPoll poll, WmlcArena *arena);
 extern void wmlc_mlp_pad(const WmlcMlpEngine *engine, const double *theta, double *padded);
 extern void wmlc_mlp_unpad(const WmlcMlpEngine *engine, const double *padded, double *theta);
-extern WmlcMlpWeights wmlc_mlp_take_weights(const WmlcMlpEngine *engine, WmlcMlpArena *arena);
+extern WmlcMlpWeights wmlc_mlp_take_weights(const WmlcMlpEngine *engine, WmlcArena *arena);
 
 /* to = base + factor * step, on padded vectors; base may be NULL for 0. */
 extern void wmlc_mlp_combine(const WmlcMlpEngine *engine, const double *base, double factor,
@@ -191,7 +157,7 @@ typedef struct WmlcMlpMeta
 } WmlcMlpMeta;
 
 extern void wmlc_mlp_meta(WmlcMlpMeta *meta, const WmlcMlp *net, const WmlcMlpOptions *options,
-						  int64_t max_rows, WmlcPoll poll, WmlcMlpArena *arena);
+						  int64_t max_rows, WmlcPoll poll, WmlcArena *arena);
 
 /*
  * Add weight times the gradient of the task's objective to `total`.  The mean
@@ -234,7 +200,7 @@ typedef struct WmlcMlpEmbedding
 } WmlcMlpEmbedding;
 
 extern void wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
-							   WmlcMlpArena *arena);
+							   WmlcArena *arena);
 
 /*
  * The weights of `count` tasks for the target under meta->theta.  Sets

@@ -16,7 +16,7 @@
 
 void
 wmlc_mlp_meta(WmlcMlpMeta *meta, const WmlcMlp *net, const WmlcMlpOptions *options,
-			  int64_t max_rows, WmlcPoll poll, WmlcMlpArena *arena)
+			  int64_t max_rows, WmlcPoll poll, WmlcArena *arena)
 {
 	WmlcMlpEngine *engine = &meta->engine;
 	int			steps = options->objective == WMLC_ERM ? 0 : options->inner_steps;
@@ -24,10 +24,10 @@ wmlc_mlp_meta(WmlcMlpMeta *meta, const WmlcMlp *net, const WmlcMlpOptions *optio
 	wmlc_mlp_engine(engine, net, max_rows, poll, arena);
 	meta->options = options;
 	meta->theta = wmlc_mlp_take_weights(engine, arena);
-	meta->path = wmlc_mlp_take_doubles(arena, steps * engine->parameters);
-	meta->path_transposed = wmlc_mlp_take_doubles(arena, engine->transposed);
-	meta->inner_gradient = wmlc_mlp_take_doubles(arena, engine->parameters);
-	meta->task_gradient = wmlc_mlp_take_doubles(arena, engine->parameters);
+	meta->path = wmlc_arena_doubles(arena, steps * engine->parameters);
+	meta->path_transposed = wmlc_arena_doubles(arena, engine->transposed);
+	meta->inner_gradient = wmlc_arena_doubles(arena, engine->parameters);
+	meta->task_gradient = wmlc_arena_doubles(arena, engine->parameters);
 	meta->direction = wmlc_mlp_take_weights(engine, arena);
 }
 

@@ -67,7 +67,7 @@ wanted(WmlcMlpReader *reader)
 
 	if (reader->part == WMLC_MLP_ALL)
 		return true;
-	in_support = left * wmlc_mlp_uniform(reader->key, (uint64_t) reader->next) < missing;
+	in_support = left * wmlc_random_half_open(wmlc_random_at(reader->key, (uint64_t) reader->next)) < missing;
 	reader->chosen += in_support;
 	return in_support == (reader->part == WMLC_MLP_SUPPORT);
 }

@@ -46,7 +46,7 @@ longest_task(const WmlcMlpTasks *sources, const WmlcMlpRows *target)
 static void
 lay_out(Training *training, const WmlcMlp *net, const WmlcMlpOptions *options,
 		const WmlcMlpTasks *sources, const WmlcMlpRows *target, WmlcPoll poll,
-		WmlcMlpArena *arena)
+		WmlcArena *arena)
 {
 	WmlcMlpMeta *meta = &training->meta;
 
@@ -57,23 +57,23 @@ lay_out(Training *training, const WmlcMlp *net, const WmlcMlpOptions *options,
 	training->batch = options->batch < sources->count ? options->batch : sources->count;
 	wmlc_mlp_meta(meta, net, options, longest_task(sources, target), poll, arena);
 	wmlc_mlp_embedding(&training->embedding, meta, training->batch, arena);
-	training->order = wmlc_mlp_take(arena, sources->count, sizeof(uint32_t));
-	training->tasks = wmlc_mlp_take(arena, training->batch, sizeof(WmlcMlpRows));
-	training->alpha = wmlc_mlp_take_doubles(arena, training->batch);
-	training->gradient = wmlc_mlp_take_doubles(arena, meta->engine.parameters);
-	training->mean = wmlc_mlp_take_doubles(arena, meta->engine.parameters);
-	training->square = wmlc_mlp_take_doubles(arena, meta->engine.parameters);
+	training->order = wmlc_arena_take(arena, sources->count, sizeof(uint32_t));
+	training->tasks = wmlc_arena_take(arena, training->batch, sizeof(WmlcMlpRows));
+	training->alpha = wmlc_arena_doubles(arena, training->batch);
+	training->gradient = wmlc_arena_doubles(arena, meta->engine.parameters);
+	training->mean = wmlc_arena_doubles(arena, meta->engine.parameters);
+	training->square = wmlc_arena_doubles(arena, meta->engine.parameters);
 }
 
 size_t
 wmlc_mlp_train_workspace(const WmlcMlp *net, const WmlcMlpOptions *options,
 						 const WmlcMlpTasks *sources, const WmlcMlpRows *target)
 {
-	WmlcMlpArena arena = wmlc_mlp_arena(NULL);
+	WmlcArena	arena = {NULL, 0};
 	Training	training;
 
 	lay_out(&training, net, options, sources, target, NULL, &arena);
-	return wmlc_mlp_arena_size(&arena);
+	return wmlc_arena_aligned_size(&arena);
 }
 
 static bool
@@ -94,12 +94,13 @@ check_data(const WmlcMlp *net, const WmlcMlpOptions *options,
 	int64_t		first;
 	int64_t		rows;
 
-	if (sources->count < 1 || sources->count > UINT32_MAX || target->count < 1
-		|| options->batch < 1 || options->inner_steps < 1)
-		return WMLC_DIMENSION_MISMATCH;
+	if (sources->count > UINT32_MAX || options->batch < 1 || options->inner_steps < 1)
+		return WMLC_OUT_OF_RANGE;
+	if (sources->count < 1 || target->count < 1)
+		return WMLC_EMPTY;
 	for (int64_t j = 0; j < sources->count; j++)
 		if (sources->start[j + 1] <= sources->start[j])
-			return WMLC_DIMENSION_MISMATCH;
+			return WMLC_EMPTY;
 	first = sources->start[0];
 	rows = sources->start[sources->count] - first;
 	if (!all_finite(sources->x + first * net->inputs, rows * net->inputs)
@@ -126,7 +127,7 @@ draw_batch(Training *training, uint64_t key)
 
 		if (training->batch < count)
 		{
-			size_t		other = i + (((wmlc_mlp_hash(key, i) >> 32) * (count - i)) >> 32);
+			size_t		other = i + (((wmlc_random_at(key, i) >> 32) * (count - i)) >> 32);
 
 			task = training->order[other];
 			training->order[other] = training->order[i];
@@ -173,7 +174,7 @@ find_gradient(Training *training, uint64_t key, WmlcMlpRecord *record)
 		if (training->alpha[j] == 0.0)
 			continue;
 		status = wmlc_mlp_task_gradient(&training->meta, &training->tasks[j],
-										wmlc_mlp_hash(~key, training->order[j]),
+										wmlc_random_at(~key, training->order[j]),
 										training->alpha[j], training->gradient, &mse);
 		record->mse += training->alpha[j] * mse;
 		record->sources++;
@@ -216,7 +217,7 @@ adam_step(Training *training, int64_t iteration)
 static WmlcStatus
 iterate(Training *training, bool recording, WmlcMlpRecord *record)
 {
-	uint64_t	key = wmlc_mlp_hash(training->options->seed, (uint64_t) record->iteration);
+	uint64_t	key = wmlc_random_at(training->options->seed, (uint64_t) record->iteration);
 	WmlcStatus	status;
 
 	draw_batch(training, key);
@@ -237,7 +238,7 @@ wmlc_mlp_train(const WmlcMlp *net, const WmlcMlpOptions *options,
 			   double *theta, WmlcMlpRecord *history, int capacity, int *recorded,
 			   WmlcMlpProgress progress, void *argument, WmlcPoll poll, void *work)
 {
-	WmlcMlpArena arena = wmlc_mlp_arena(work);
+	WmlcArena	arena = wmlc_arena_aligned(work);
 	Training	training;
 	size_t		bytes;
 	int64_t		interval = capacity > 0 ? (options->iterations + capacity - 1) / capacity : 0;
@@ -285,22 +286,22 @@ typedef struct Adaptation
 } Adaptation;
 
 static void
-lay_out_adaptation(Adaptation *adaptation, const WmlcMlp *net, WmlcPoll poll, WmlcMlpArena *arena)
+lay_out_adaptation(Adaptation *adaptation, const WmlcMlp *net, WmlcPoll poll, WmlcArena *arena)
 {
 	wmlc_mlp_engine(&adaptation->engine, net, WMLC_MLP_TILE, poll, arena);
 	adaptation->weights = wmlc_mlp_take_weights(&adaptation->engine, arena);
-	adaptation->best = wmlc_mlp_take_doubles(arena, adaptation->engine.parameters);
-	adaptation->gradient = wmlc_mlp_take_doubles(arena, adaptation->engine.parameters);
+	adaptation->best = wmlc_arena_doubles(arena, adaptation->engine.parameters);
+	adaptation->gradient = wmlc_arena_doubles(arena, adaptation->engine.parameters);
 }
 
 size_t
 wmlc_mlp_adapt_workspace(const WmlcMlp *net)
 {
-	WmlcMlpArena arena = wmlc_mlp_arena(NULL);
+	WmlcArena	arena = {NULL, 0};
 	Adaptation	adaptation;
 
 	lay_out_adaptation(&adaptation, net, NULL, &arena);
-	return wmlc_mlp_arena_size(&arena);
+	return wmlc_arena_aligned_size(&arena);
 }
 
 /* Mean squared error in the response's own units. */
@@ -360,7 +361,7 @@ wmlc_mlp_adapt(const WmlcMlp *net, double *theta, const WmlcMlpRows *rows,
 			   double rate, int steps, const WmlcMlpRows *judge,
 			   double *mse, int *diverged_at, WmlcPoll poll, void *work)
 {
-	WmlcMlpArena arena = wmlc_mlp_arena(work);
+	WmlcArena	arena = wmlc_arena_aligned(work);
 	Adaptation	adaptation;
 	WmlcMlpEngine *engine = &adaptation.engine;
 	double	   *w;
@@ -369,7 +370,7 @@ wmlc_mlp_adapt(const WmlcMlp *net, double *theta, const WmlcMlpRows *rows,
 
 	*diverged_at = 0;
 	if (rows->count < 1 || (judge != NULL && judge->count < 1))
-		return WMLC_DIMENSION_MISMATCH;
+		return WMLC_EMPTY;
 	if (!all_finite(rows->x, rows->count * net->inputs) || !all_finite(rows->y, rows->count))
 		return WMLC_NOT_FINITE;
 	lay_out_adaptation(&adaptation, net, poll, &arena);

@@ -36,28 +36,28 @@ const WmlcWords wmlc_mlp_weighting_words = WMLC_MORE_WORDS(&wmlc_rule_words, wei
  * is also room for none, which is what a target of one row gets.
  */
 static void
-take_solver(WmlcMlpEmbedding *embedding, size_t batch, double shrink, WmlcMlpArena *arena)
+take_solver(WmlcMlpEmbedding *embedding, size_t batch, double shrink, WmlcArena *arena)
 {
 	size_t		dims = embedding->dims;
 	size_t		bytes;
 
 	if (shrink == 0.0 || dims <= batch)
 	{
-		embedding->solver = wmlc_mlp_take(arena, 1, wmlc_simplex_workspace(batch, dims, shrink));
+		embedding->solver = wmlc_arena_take(arena, 1, wmlc_simplex_workspace(batch, dims, shrink));
 		return;
 	}
 	bytes = wmlc_simplex_workspace(batch, batch, shrink);
 	if (bytes < wmlc_kernel_points_workspace(batch))
 		bytes = wmlc_kernel_points_workspace(batch);
-	embedding->solver = wmlc_mlp_take(arena, 1, bytes);
-	embedding->transposed = wmlc_mlp_take_doubles(arena, REDUCE_DIMS * wmlc_mlp_padded(batch));
-	embedding->products = wmlc_mlp_take_doubles(arena, batch * wmlc_mlp_padded(batch));
-	embedding->reduced = wmlc_mlp_take_doubles(arena, batch * batch);
+	embedding->solver = wmlc_arena_take(arena, 1, bytes);
+	embedding->transposed = wmlc_arena_doubles(arena, REDUCE_DIMS * wmlc_mlp_padded(batch));
+	embedding->products = wmlc_arena_doubles(arena, batch * wmlc_mlp_padded(batch));
+	embedding->reduced = wmlc_arena_doubles(arena, batch * batch);
 }
 
 void
 wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
-				   WmlcMlpArena *arena)
+				   WmlcArena *arena)
 {
 	const WmlcMlpEngine *engine = &meta->engine;
 	const WmlcMlpOptions *options = meta->options;
@@ -70,21 +70,21 @@ wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
 		.meta = meta, .p = p, .stride = (int) stride,
 		.dims = (size_t) p * (p + 1) / 2, .batch = batch
 	};
-	embedding->z = wmlc_mlp_take_doubles(arena, tile);
-	embedding->moment = wmlc_mlp_take_doubles(arena, matrix);
-	embedding->target = wmlc_mlp_take_doubles(arena, embedding->dims);
-	embedding->points = wmlc_mlp_take_doubles(arena, batch * embedding->dims);
-	embedding->mixture = wmlc_mlp_take_doubles(arena, embedding->dims);
+	embedding->z = wmlc_arena_doubles(arena, tile);
+	embedding->moment = wmlc_arena_doubles(arena, matrix);
+	embedding->target = wmlc_arena_doubles(arena, embedding->dims);
+	embedding->points = wmlc_arena_doubles(arena, batch * embedding->dims);
+	embedding->mixture = wmlc_arena_doubles(arena, embedding->dims);
 	if (options->whiten)
 	{
-		embedding->white_z = wmlc_mlp_take_doubles(arena, tile);
-		embedding->factor = wmlc_mlp_take_doubles(arena, matrix);
-		embedding->basis = wmlc_mlp_take_doubles(arena, matrix);
+		embedding->white_z = wmlc_arena_doubles(arena, tile);
+		embedding->factor = wmlc_arena_doubles(arena, matrix);
+		embedding->basis = wmlc_arena_doubles(arena, matrix);
 	}
 	if (options->weighting == WMLC_MLP_BOUND)
 	{
-		embedding->omega = wmlc_mlp_take_doubles(arena, stride);
-		embedding->omega_square = wmlc_mlp_take_doubles(arena, embedding->dims);
+		embedding->omega = wmlc_arena_doubles(arena, stride);
+		embedding->omega_square = wmlc_arena_doubles(arena, embedding->dims);
 	}
 	if (options->weighting == WMLC_MLP_BOUND || options->weighting == WMLC_MIXTURE)
 		take_solver(embedding, batch, options->shrink, arena);

@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/arena.h"
 #include "core/model/bound.h"
 #include "core/model/hinge.h"
 #include "core/model/minimize_bound.h"
@@ -69,26 +70,39 @@ larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+static void
+lay_out(Search *search, const WmlcBoundProblem *problem, WmlcArena *arena)
+{
+	int			d = problem->target->dims;
+
+	search->dims = embedding_size(problem);
+	search->points = wmlc_arena_doubles(arena, problem->count * (search->dims + 1));
+	search->distance = wmlc_arena_doubles(arena, problem->count);
+	search->risk = wmlc_arena_doubles(arena, problem->count);
+	search->trial = wmlc_arena_doubles(arena, problem->count);
+	search->best = wmlc_arena_doubles(arena, problem->count);
+	search->start = wmlc_arena_doubles(arena, problem->count);
+	search->single = wmlc_arena_doubles(arena, problem->count);
+	search->start_w = wmlc_arena_doubles(arena, d);
+	search->sum = wmlc_arena_doubles(arena, search->dims + 1);
+	search->w = wmlc_arena_doubles(arena, d);
+	search->a = wmlc_arena_doubles(arena, (size_t) d * d);
+	search->b = wmlc_arena_doubles(arena, wmlc_hinge_doubles(d));
+	search->rest = wmlc_arena_take(arena, larger(wmlc_embedding_frame_workspace(d),
+												 larger(wmlc_trust_region_workspace(d),
+														wmlc_simplex_workspace(problem->count,
+																			   search->dims + 1, 0.0))),
+								   1);
+}
+
 size_t
 wmlc_minimize_bound_workspace(const WmlcBoundProblem *problem)
 {
-	int			d = problem->target->dims;
-	size_t		point = embedding_size(problem) + 1;
-	size_t		rest = larger(wmlc_embedding_frame_workspace(d),
-							  larger(wmlc_trust_region_workspace(d),
-									 wmlc_simplex_workspace(problem->count, point, 0.0)));
+	WmlcArena	arena = {NULL, 0};
+	Search		search;
 
-	return (problem->count * (point + 6) + point + (size_t) d * d + 2 * (size_t) d +
-			wmlc_hinge_doubles(d)) * sizeof(double) + rest;
-}
-
-static double *
-take(double **space, size_t count)
-{
-	double	   *part = *space;
-
-	*space += count;
-	return part;
+	lay_out(&search, problem, &arena);
+	return arena.used;
 }
 
 /* The points without their risks, and the distances. */
@@ -122,27 +136,13 @@ load_points(Search *search)
 static WmlcStatus
 start_search(Search *search, const WmlcBoundProblem *problem, void *work, WmlcPoll poll)
 {
-	double	   *space = work;
-	int			d = problem->target->dims;
+	WmlcArena	arena = {work, 0};
 
+	lay_out(search, problem, &arena);
 	search->problem = problem;
 	search->poll = poll;
-	search->d = d;
+	search->d = problem->target->dims;
 	search->ball = wmlc_loss_ball(problem->loss, problem->radius);
-	search->dims = embedding_size(problem);
-	search->points = take(&space, problem->count * (search->dims + 1));
-	search->distance = take(&space, problem->count);
-	search->risk = take(&space, problem->count);
-	search->trial = take(&space, problem->count);
-	search->best = take(&space, problem->count);
-	search->start = take(&space, problem->count);
-	search->single = take(&space, problem->count);
-	search->start_w = take(&space, d);
-	search->sum = take(&space, search->dims + 1);
-	search->w = take(&space, d);
-	search->a = take(&space, (size_t) d * d);
-	search->b = take(&space, wmlc_hinge_doubles(d));
-	search->rest = space;
 	return load_points(search);
 }
 

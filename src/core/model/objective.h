@@ -144,8 +144,8 @@ extern WmlcStatus wmlc_objective_merge(const WmlcObjectiveSum *sum,
  * open.  Multiplying all alpha by a constant changes nothing.  *rank is the rank
  * of the matrix.
  *
- * WMLC_NOT_FINITE: something overflowed.  WMLC_NOT_POSITIVE: all alpha are 0, or
- * a gram is not one that rows can have.
+ * WMLC_NOT_FINITE: something overflowed.  WMLC_EMPTY: all alpha are 0.
+ * WMLC_NOT_POSITIVE: a gram is not one that rows can have.
  */
 extern WmlcStatus wmlc_objective_fit(const WmlcObjectiveSum *sum, double ridge, double *w,
 									 int *rank, void *work, WmlcPoll poll);

@@ -347,7 +347,7 @@ wmlc_objective_fit(const WmlcObjectiveSum *sum, double ridge, double *w, int *ra
 	if (!isfinite(alpha))
 		return WMLC_NOT_FINITE;
 	if (!(alpha > 0.0))
-		return WMLC_NOT_POSITIVE;
+		return WMLC_EMPTY;
 	ridge = ridge * alpha / sum->unit[0];
 	if (*sum->indefinite == 0.0 && *sum->has_equations == 0.0)
 		status = solve_sums(sum, ridge, solution, rank, rest, poll);

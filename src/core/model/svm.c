@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/random.h"
 #include "core/model/svm.h"
 
 /* Numbers read between two looks at the poll: about a millisecond. */
@@ -83,11 +84,7 @@ wmlc_svm_start(WmlcSvm *svm, const double *x, const double *y, const double *cos
 static size_t
 random_below(WmlcSvm *svm, size_t n)
 {
-	uint64_t	z = svm->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (size_t) ((z ^ (z >> 31)) % n);
+	return (size_t) (wmlc_random_next(&svm->random) % n);
 }
 
 /* The best a_i while all others stay. */

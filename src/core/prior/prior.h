@@ -166,7 +166,8 @@ extern size_t wmlc_prior_loglik_workspace(int dims, size_t count);
  * Fit.  The caller sets prior->mean (d numbers), factor and mean_covariance
  * (d x d each).  Without a row of positive weight to learn from, tasks is 0 and
  * so is everything else.  NaN and infinities are WMLC_NOT_FINITE; a negative
- * n_j or alpha_j, and moments that no rows can have, are WMLC_NOT_POSITIVE.
+ * n_j or alpha_j is WMLC_OUT_OF_RANGE, moments that no rows can have are
+ * WMLC_NOT_POSITIVE.
  * An iteration that ran out of steps is WMLC_OK with converged = false: the
  * prior is usable, only not the best.
  */

@@ -94,7 +94,7 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 	if (tasks->dims != d)
 		return WMLC_DIMENSION_MISMATCH;
 	if (!(prior->noise > 0.0))
-		return WMLC_NOT_POSITIVE;
+		return WMLC_OUT_OF_RANGE;
 	(void) loglik_layout(&memory, d, tasks->count, work);
 	status = wmlc_prior_weigh(tasks, &memory.weights);
 	if (status != WMLC_OK)

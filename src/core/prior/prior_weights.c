@@ -16,7 +16,7 @@ raw_weights(const WmlcPriorTasks *tasks, double *alpha)
 		if (!isfinite(rows) || !isfinite(weight))
 			return WMLC_NOT_FINITE;
 		if (rows < 0.0 || weight < 0.0)
-			return WMLC_NOT_POSITIVE;
+			return WMLC_OUT_OF_RANGE;
 		alpha[j] = rows > 0.0 ? weight : 0.0;
 	}
 	return WMLC_OK;

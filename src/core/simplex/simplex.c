@@ -19,16 +19,36 @@
 #define FEW_STEPS 12
 #define MANY_STEPS 10000
 
+/* What the solver keeps beside the workspace of its methods. */
+typedef struct Memory
+{
+	double	   *norm;			/* of every point */
+	double	   *price;
+	size_t	   *point;			/* the support without a ridge */
+	double	   *weight;			/* and its weights */
+	double	   *start;			/* where Newton's method starts */
+} Memory;
+
+static void
+lay_out(Memory *memory, size_t count, size_t dims, WmlcArena *arena)
+{
+	memory->norm = wmlc_arena_doubles(arena, count);
+	memory->price = wmlc_arena_doubles(arena, count);
+	memory->point = wmlc_arena_take(arena, dims + 1, sizeof(size_t));
+	memory->weight = wmlc_arena_doubles(arena, dims + 1);
+	memory->start = wmlc_arena_doubles(arena, dims + 1);
+}
+
 size_t
 wmlc_simplex_workspace(size_t count, size_t dims, double ridge)
 {
-	size_t		method = wmlc_nearest_workspace(count, dims, ridge);
-	size_t		without = (dims + 1) * sizeof(size_t);
+	size_t		nearest = wmlc_nearest_workspace(count, dims, ridge);
+	size_t		newton = ridge > 0.0 ? wmlc_ridge_workspace(count, dims) : 0;
+	WmlcArena	arena = {NULL, 0};
+	Memory		memory;
 
-	if (ridge > 0.0 && wmlc_ridge_workspace(count, dims) > method)
-		method = wmlc_ridge_workspace(count, dims);
-	return 2 * wmlc_aligned(count * sizeof(double)) + wmlc_aligned(without) +
-		2 * wmlc_aligned((dims + 1) * sizeof(double)) + method;
+	lay_out(&memory, count, dims, &arena);
+	return arena.used + (nearest > newton ? nearest : newton);
 }
 
 /* The length of a vector whose squares leave the range of a double. */
@@ -111,12 +131,16 @@ unscaled_square(const WmlcPoints *points, double value)
 }
 
 static WmlcStatus
-prepare(const WmlcSimplex *problem, WmlcPoints *points, char **work, WmlcPoll poll)
+prepare(const WmlcSimplex *problem, WmlcPoints *points, double *norm, WmlcPoll poll)
 {
 	WmlcStatus	status;
 
-	if (problem->count == 0 || problem->stride < problem->dims || problem->ridge < 0.0)
+	if (problem->count == 0)
+		return WMLC_EMPTY;
+	if (problem->stride < problem->dims)
 		return WMLC_DIMENSION_MISMATCH;
+	if (problem->ridge < 0.0)
+		return WMLC_OUT_OF_RANGE;
 	if (!isfinite(problem->ridge))
 		return WMLC_NOT_FINITE;
 	points->at = problem->points;
@@ -126,7 +150,7 @@ prepare(const WmlcSimplex *problem, WmlcPoints *points, char **work, WmlcPoll po
 
 	/* Summed in 16 lanes, errors grow slowly; twice this is the usual gap. */
 	points->noise = (8.0 + 0.25 * sqrt((double) problem->dims)) * DBL_EPSILON;
-	points->norm = wmlc_carve(work, problem->count, sizeof(double));
+	points->norm = norm;
 	points->given_ridge = problem->ridge;
 	status = scan(points, poll);
 	if (status == WMLC_OK)
@@ -152,10 +176,11 @@ fill_report(WmlcSimplexReport *report, const WmlcPoints *points, double x_square
 
 /* The certificate from x alone; see simplex.h */
 static WmlcStatus
-certify(const WmlcPoints *points, const double *alpha, WmlcSimplexReport *report, char *work, WmlcPoll poll)
+certify(const WmlcPoints *points, const double *alpha, WmlcSimplexReport *report, WmlcArena arena,
+		WmlcPoll poll)
 {
-	double	   *x = wmlc_carve(&work, points->dims, sizeof(double));
-	double	   *z = wmlc_carve(&work, points->dims, sizeof(double));
+	double	   *x = wmlc_arena_doubles(&arena, points->dims);
+	double	   *z = wmlc_arena_doubles(&arena, points->dims);
 	double		square = 0.0;
 	double		lowest = INFINITY;
 	double		x_square;
@@ -204,13 +229,15 @@ wmlc_simplex_gap(const WmlcSimplex *problem, const double *alpha, WmlcSimplexRep
 				 void *work, WmlcPoll poll)
 {
 	WmlcPoints	points;
-	char	   *rest = work;
+	WmlcArena	arena = {work, 0};
+	Memory		memory;
 	WmlcStatus	status;
 
 	memset(report, 0, sizeof(*report));
-	status = prepare(problem, &points, &rest, poll);
+	lay_out(&memory, problem->count, problem->dims, &arena);
+	status = prepare(problem, &points, memory.norm, poll);
 	if (status == WMLC_OK)
-		status = certify(&points, alpha, report, rest, poll);
+		status = certify(&points, alpha, report, arena, poll);
 	return status;
 }
 
@@ -220,20 +247,22 @@ wmlc_simplex_gap(const WmlcSimplex *problem, const double *alpha, WmlcSimplexRep
  * method better; if the support outgrows that, as many steps as it takes.
  */
 static WmlcStatus
-solve_ridge(const WmlcPoints *points, double *start, double *price, double *alpha, char *work,
+solve_ridge(const WmlcPoints *points, const Memory *memory, double *alpha, WmlcArena arena,
 			WmlcPoll poll)
 {
+	double	   *start = memory->start;
+	double	   *price = memory->price;
 	WmlcNearest nearest;
 	bool		settled;
-	WmlcStatus	status = wmlc_ridge(points, start, FEW_STEPS, price, alpha, &settled, work, poll);
+	WmlcStatus	status = wmlc_ridge(points, start, FEW_STEPS, price, alpha, &settled, arena, poll);
 
 	if (status != WMLC_OK || settled)
 		return status;
-	status = wmlc_nearest(points, points->ridge, price, alpha, &nearest, work, poll);
+	status = wmlc_nearest(points, points->ridge, price, alpha, &nearest, arena, poll);
 	if (status != WMLC_OK || nearest.complete)
 		return status;
 	memcpy(start, nearest.x, points->dims * sizeof(double));
-	return wmlc_ridge(points, start, MANY_STEPS, price, alpha, &settled, work, poll);
+	return wmlc_ridge(points, start, MANY_STEPS, price, alpha, &settled, arena, poll);
 }
 
 WmlcStatus
@@ -242,42 +271,35 @@ wmlc_simplex_solve(const WmlcSimplex *problem, double *alpha, WmlcSimplexReport 
 {
 	WmlcPoints	points;
 	WmlcNearest nearest;
-	char	   *rest = work;
-	double	   *price;
-	size_t	   *point;
-	double	   *weight;
-	double	   *start;
+	WmlcArena	arena = {work, 0};
+	Memory		memory;
 	double		square = 0.0;
 	WmlcStatus	status;
 
 	memset(report, 0, sizeof(*report));
-	status = prepare(problem, &points, &rest, poll);
+	lay_out(&memory, problem->count, problem->dims, &arena);
+	status = prepare(problem, &points, memory.norm, poll);
 	if (status != WMLC_OK)
 		return status;
-	price = wmlc_carve(&rest, points.count, sizeof(double));
-	point = wmlc_carve(&rest, points.dims + 1, sizeof(size_t));
-	weight = wmlc_carve(&rest, points.dims + 1, sizeof(double));
-	start = wmlc_carve(&rest, points.dims + 1, sizeof(double));
-
-	status = wmlc_nearest(&points, 0.0, price, alpha, &nearest, rest, poll);
+	status = wmlc_nearest(&points, 0.0, memory.price, alpha, &nearest, arena, poll);
 	if (status != WMLC_OK)
 		return status;
 	report->support = nearest.support;
 	for (size_t i = 0; i < nearest.support; i++)
 	{
-		point[i] = nearest.point[i];
-		weight[i] = alpha[point[i]];
-		square += weight[i] * weight[i];
+		memory.point[i] = nearest.point[i];
+		memory.weight[i] = alpha[nearest.point[i]];
+		square += memory.weight[i] * memory.weight[i];
 	}
 	fill_report(report, &points, nearest.objective, square, nearest.lowest);
 	if (points.ridge > 0.0)
 	{
 		WmlcSimplexReport without = *report;
 
-		memcpy(start, nearest.x, points.dims * sizeof(double));
-		status = solve_ridge(&points, start, price, alpha, rest, poll);
+		memcpy(memory.start, nearest.x, points.dims * sizeof(double));
+		status = solve_ridge(&points, &memory, alpha, arena, poll);
 		if (status == WMLC_OK)
-			status = certify(&points, alpha, report, rest, poll);
+			status = certify(&points, alpha, report, arena, poll);
 		if (status != WMLC_OK)
 			return status;
 
@@ -286,7 +308,7 @@ wmlc_simplex_solve(const WmlcSimplex *problem, double *alpha, WmlcSimplexReport 
 		{
 			memset(alpha, 0, points.count * sizeof(double));
 			for (size_t i = 0; i < without.support; i++)
-				alpha[point[i]] = weight[i];
+				alpha[memory.point[i]] = memory.weight[i];
 			*report = without;
 		}
 	}

@@ -63,8 +63,7 @@ extern size_t wmlc_simplex_workspace(size_t count, size_t dims, double ridge);
 
 /*
  * Solve.  NaN, infinities and distances beyond the range of a double give
- * WMLC_NOT_FINITE; an empty problem or a negative ridge
- * WMLC_DIMENSION_MISMATCH.
+ * WMLC_NOT_FINITE, no points WMLC_EMPTY, a negative ridge WMLC_OUT_OF_RANGE.
  */
 extern WmlcStatus wmlc_simplex_solve(const WmlcSimplex *problem, double *alpha,
 									 WmlcSimplexReport *report, void *work, WmlcPoll poll);

@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/base/arena.h"
 #include "core/simplex/simplex.h"
 
 /* Points are visited in chunks small enough for a buffer on the stack. */
@@ -103,30 +104,14 @@ wmlc_dot(const double *a, const double *b, size_t dims)
 	return out;
 }
 
-/* Carve the next count elements off a workspace; sizes agree with wmlc_aligned(). */
-static inline size_t
-wmlc_aligned(size_t bytes)
-{
-	return (bytes + 63) / 64 * 64;
-}
-
-static inline void *
-wmlc_carve(char **work, size_t count, size_t size)
-{
-	void	   *part = *work;
-
-	*work += wmlc_aligned(count * size);
-	return part;
-}
-
 /* The active-set method: simplex_nearest.c */
 extern size_t wmlc_nearest_workspace(size_t count, size_t dims, double ridge);
 extern WmlcStatus wmlc_nearest(const WmlcPoints *points, double ridge, double *price, double *alpha,
-							   WmlcNearest *nearest, char *work, WmlcPoll poll);
+							   WmlcNearest *nearest, WmlcArena arena, WmlcPoll poll);
 
 /* Newton's method, at most so many steps from a start for x: simplex_ridge.c */
 extern size_t wmlc_ridge_workspace(size_t count, size_t dims);
 extern WmlcStatus wmlc_ridge(const WmlcPoints *points, const double *start, int most, double *slack,
-							 double *alpha, bool *settled, char *work, WmlcPoll poll);
+							 double *alpha, bool *settled, WmlcArena arena, WmlcPoll poll);
 
 #endif							/* WMLC_SIMPLEX_INTERNAL_H */

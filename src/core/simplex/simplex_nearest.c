@@ -118,67 +118,66 @@ corral_rows(size_t count, size_t dims, double ridge)
 	return 1 + dims + (ridge > 0.0 ? corral_capacity(count, dims, ridge) : 0);
 }
 
+static void
+lay_out(Solver *solver, size_t count, size_t dims, double ridge, WmlcArena *arena)
+{
+	Corral	   *corral = &solver->corral;
+	Candidates *candidates = &solver->candidates;
+	size_t		most = corral_capacity(count, dims, ridge);
+
+	corral->rows = corral_rows(count, dims, ridge);
+	corral->capacity = most;
+	corral->point = wmlc_arena_take(arena, most, sizeof(size_t));
+	corral->slot = wmlc_arena_take(arena, most, sizeof(size_t));
+	corral->weight = wmlc_arena_doubles(arena, most);
+	corral->target = wmlc_arena_doubles(arena, most);
+	corral->coef = wmlc_arena_doubles(arena, most);
+	corral->q = wmlc_arena_doubles(arena, corral->rows * most);
+	corral->r = wmlc_arena_doubles(arena, most * most);
+	corral->column = wmlc_arena_doubles(arena, corral->rows);
+	candidates->capacity = wmlc_smaller(count, CANDIDATES);
+	candidates->point = wmlc_arena_take(arena, candidates->capacity, sizeof(size_t));
+	candidates->score = wmlc_arena_doubles(arena, candidates->capacity);
+	candidates->price = wmlc_arena_doubles(arena, candidates->capacity);
+	solver->x = wmlc_arena_doubles(arena, dims);
+	solver->x_priced = wmlc_arena_doubles(arena, dims);
+	solver->z = wmlc_arena_doubles(arena, dims);
+}
+
 size_t
 wmlc_nearest_workspace(size_t count, size_t dims, double ridge)
 {
-	size_t		rows = corral_rows(count, dims, ridge);
-	size_t		corral = corral_capacity(count, dims, ridge);
-	size_t		candidates = wmlc_smaller(count, CANDIDATES);
+	WmlcArena	arena = {NULL, 0};
+	Solver		solver;
 
-	return 2 * wmlc_aligned(corral * sizeof(size_t)) +
-		3 * wmlc_aligned(corral * sizeof(double)) +
-		wmlc_aligned(rows * corral * sizeof(double)) +
-		wmlc_aligned(corral * corral * sizeof(double)) +
-		wmlc_aligned(rows * sizeof(double)) +
-		wmlc_aligned(candidates * sizeof(size_t)) +
-		2 * wmlc_aligned(candidates * sizeof(double)) +
-		3 * wmlc_aligned(dims * sizeof(double));
+	lay_out(&solver, count, dims, ridge, &arena);
+	return arena.used;
 }
 
 static void
 solver_init(Solver *solver, const WmlcPoints *points, double ridge, double *price, double *alpha,
-			char *work, WmlcPoll poll)
+			WmlcArena arena, WmlcPoll poll)
 {
 	Corral	   *corral = &solver->corral;
-	Candidates *candidates = &solver->candidates;
-	size_t		dims = points->dims;
-	size_t		most = corral_capacity(points->count, dims, ridge);
 
+	lay_out(solver, points->count, points->dims, ridge, &arena);
 	corral->points = points;
 	corral->own = sqrt(ridge);
-	corral->rows = corral_rows(points->count, dims, ridge);
-	corral->capacity = most;
 	corral->size = 0;
-	corral->point = wmlc_carve(&work, most, sizeof(size_t));
-	corral->slot = wmlc_carve(&work, most, sizeof(size_t));
-	corral->weight = wmlc_carve(&work, most, sizeof(double));
-	corral->target = wmlc_carve(&work, most, sizeof(double));
-	corral->coef = wmlc_carve(&work, most, sizeof(double));
-	corral->q = wmlc_carve(&work, corral->rows * most, sizeof(double));
-	corral->r = wmlc_carve(&work, most * most, sizeof(double));
-	corral->column = wmlc_carve(&work, corral->rows, sizeof(double));
-	for (size_t i = 0; i < most; i++)
+	for (size_t i = 0; i < corral->capacity; i++)
 		corral->slot[i] = i;
 
 	/* With c the shortest length, x is good to rounding of that length. */
 	corral->lift = wmlc_max(length_of(points->norm[points->nearest], corral->own), AT_ORIGIN);
 
-	candidates->size = 0;
-	candidates->capacity = wmlc_smaller(points->count, CANDIDATES);
-	candidates->point = wmlc_carve(&work, candidates->capacity, sizeof(size_t));
-	candidates->score = wmlc_carve(&work, candidates->capacity, sizeof(double));
-	candidates->price = wmlc_carve(&work, candidates->capacity, sizeof(double));
-
-	solver->x = wmlc_carve(&work, dims, sizeof(double));
-	solver->x_priced = wmlc_carve(&work, dims, sizeof(double));
-	solver->z = wmlc_carve(&work, dims, sizeof(double));
+	solver->candidates.size = 0;
 	solver->ridge = ridge;
 	solver->price = price;
 	solver->alpha = alpha;
 	solver->full = false;
 
 	/* As if all points had been priced at x = 0: the bounds then hold. */
-	memset(solver->x_priced, 0, dims * sizeof(double));
+	memset(solver->x_priced, 0, points->dims * sizeof(double));
 	memset(price, 0, points->count * sizeof(double));
 	memset(alpha, 0, points->count * sizeof(double));
 	solver->steps = 0;
@@ -665,12 +664,12 @@ solve_rounds(Solver *solver)
 
 WmlcStatus
 wmlc_nearest(const WmlcPoints *points, double ridge, double *price, double *alpha,
-			 WmlcNearest *nearest, char *work, WmlcPoll poll)
+			 WmlcNearest *nearest, WmlcArena arena, WmlcPoll poll)
 {
 	Solver		solver;
 	WmlcStatus	status = WMLC_OK;
 
-	solver_init(&solver, points, ridge, price, alpha, work, poll);
+	solver_init(&solver, points, ridge, price, alpha, arena, poll);
 	corral_join(&solver.corral, points->nearest);
 	solver.corral.weight[0] = 1.0;
 	update_x(&solver);

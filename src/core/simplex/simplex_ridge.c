@@ -86,37 +86,30 @@ columns_capacity(size_t count, size_t dims)
 	return most < COLUMNS ? COLUMNS : most;
 }
 
+static void
+lay_out(Dual *dual, size_t count, size_t dims, WmlcArena *arena)
+{
+	dual->member = wmlc_arena_take(arena, count, sizeof(bool));
+	dual->u = wmlc_arena_doubles(arena, dims);
+	dual->x = wmlc_arena_doubles(arena, dims);
+	dual->gradient = wmlc_arena_doubles(arena, dims);
+	dual->du = wmlc_arena_doubles(arena, dims);
+	dual->mean = wmlc_arena_doubles(arena, dims);
+	dual->gain = wmlc_arena_doubles(arena, dims);
+	dual->scratch = wmlc_arena_doubles(arena, dims);
+	dual->stride = padded(dims);
+	dual->matrix = wmlc_arena_doubles(arena, dual->stride * dual->stride);
+	dual->columns = wmlc_arena_doubles(arena, columns_capacity(count, dims) * dual->stride);
+}
+
 size_t
 wmlc_ridge_workspace(size_t count, size_t dims)
 {
-	return wmlc_aligned(count * sizeof(bool)) +
-		7 * wmlc_aligned(dims * sizeof(double)) +
-		wmlc_aligned(padded(dims) * padded(dims) * sizeof(double)) +
-		wmlc_aligned(columns_capacity(count, dims) * padded(dims) * sizeof(double));
-}
+	WmlcArena	arena = {NULL, 0};
+	Dual		dual;
 
-static void
-dual_init(Dual *dual, const WmlcPoints *points, double *slack, double *change, char *work, WmlcPoll poll)
-{
-	size_t		dims = points->dims;
-
-	dual->points = points;
-	dual->ridge = points->ridge;
-	dual->slack = slack;
-	dual->change = change;
-	dual->member = wmlc_carve(&work, points->count, sizeof(bool));
-	dual->u = wmlc_carve(&work, dims, sizeof(double));
-	dual->x = wmlc_carve(&work, dims, sizeof(double));
-	dual->gradient = wmlc_carve(&work, dims, sizeof(double));
-	dual->du = wmlc_carve(&work, dims, sizeof(double));
-	dual->mean = wmlc_carve(&work, dims, sizeof(double));
-	dual->gain = wmlc_carve(&work, dims, sizeof(double));
-	dual->scratch = wmlc_carve(&work, dims, sizeof(double));
-	dual->stride = padded(dims);
-	dual->matrix = wmlc_carve(&work, dual->stride * dual->stride, sizeof(double));
-	dual->columns = wmlc_carve(&work, columns_capacity(points->count, dims) * dual->stride, sizeof(double));
-	dual->poll = poll;
-	memset(dual->member, 0, points->count * sizeof(bool));
+	lay_out(&dual, count, dims, &arena);
+	return arena.used;
 }
 
 /* ---------- slacks ---------- */
@@ -508,12 +501,15 @@ set_weights(const Dual *dual, double *alpha)
 
 WmlcStatus
 wmlc_ridge(const WmlcPoints *points, const double *start, int most, double *slack, double *alpha,
-		   bool *settled, char *work, WmlcPoll poll)
+		   bool *settled, WmlcArena arena, WmlcPoll poll)
 {
-	Dual		dual = {0};
+	Dual		dual = {
+		.points = points, .ridge = points->ridge, .slack = slack, .change = alpha, .poll = poll
+	};
 	WmlcStatus	status;
 
-	dual_init(&dual, points, slack, alpha, work, poll);
+	lay_out(&dual, points->count, points->dims, &arena);
+	memset(dual.member, 0, points->count * sizeof(bool));
 	*settled = false;
 	status = begin(&dual, start);
 	if (status == WMLC_OK)

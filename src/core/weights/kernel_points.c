@@ -36,10 +36,23 @@ typedef struct Factor
 	double	   *inner;			/* scratch */
 } Factor;
 
+static void
+lay_out(Factor *factor, size_t count, WmlcArena *arena)
+{
+	factor->residual = wmlc_arena_doubles(arena, count);
+	factor->inner = wmlc_arena_doubles(arena, count);
+	factor->open = wmlc_arena_take(arena, count, sizeof(size_t));
+	factor->twin = wmlc_arena_take(arena, count, sizeof(size_t));
+}
+
 size_t
 wmlc_kernel_points_workspace(size_t count)
 {
-	return 2 * wmlc_aligned(count * sizeof(size_t)) + 2 * wmlc_aligned(count * sizeof(double));
+	WmlcArena	arena = {NULL, 0};
+	Factor		factor;
+
+	lay_out(&factor, count, &arena);
+	return arena.used;
 }
 
 static double
@@ -169,14 +182,11 @@ wmlc_kernel_points(const double *kernel, size_t count, double *points, size_t *d
 				   WmlcPoll poll)
 {
 	Factor		factor = {.kernel = kernel, .count = count, .points = points};
-	char	   *rest = work;
+	WmlcArena	arena = {work, 0};
 	size_t		position;
 	WmlcStatus	status;
 
-	factor.residual = wmlc_carve(&rest, count, sizeof(double));
-	factor.inner = wmlc_carve(&rest, count, sizeof(double));
-	factor.open = wmlc_carve(&rest, count, sizeof(size_t));
-	factor.twin = wmlc_carve(&rest, count, sizeof(size_t));
+	lay_out(&factor, count, &arena);
 	status = check_entries(&factor);
 	if (status != WMLC_OK)
 		return status;

@@ -46,18 +46,39 @@ wml_check(WmlcStatus status)
 		case WMLC_NO_CONVERGENCE:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("iteration did not converge")));
+					 errmsg("iteration did not converge"),
+					 errdetail("It ran out of steps before the answer was certain."),
+					 errhint("Rescale the features, or leave out tasks that are many orders of magnitude larger than the others.")));
 			break;
 		case WMLC_DIMENSION_MISMATCH:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("operands have different numbers of features")));
+					 errmsg("operands have different numbers of features"),
+					 errhint("Make all grams from the same list of features.")));
 			break;
 		case WMLC_NOT_CONTAINED:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
 					 errmsg("cannot subtract rows that were never added"),
 					 errdetail("The gram to subtract is not a part of the other one.")));
+			break;
+		case WMLC_COUNT_OVERFLOW:
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("too many rows to count"),
+					 errdetail("A gram counts up to 2^63 - 1 rows.")));
+			break;
+		case WMLC_OUT_OF_RANGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("option is out of range"),
+					 errdetail("A weight, a penalty or a number of steps is negative.")));
+			break;
+		case WMLC_EMPTY:
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("there is nothing to learn from"),
+					 errdetail("No task has rows and a positive weight.")));
 			break;
 	}
 	elog(ERROR, "unrecognized status: %d", (int) status);

@@ -36,13 +36,11 @@ failure_text(WmlcStatus status)
 			return "a matrix of second moments is not positive semidefinite";
 		case WMLC_NO_CONVERGENCE:
 			return "an iteration did not converge";
-		case WMLC_OK:
-		case WMLC_INTERRUPTED:
-		case WMLC_DIMENSION_MISMATCH:
-		case WMLC_NOT_CONTAINED:
-			break;
+		case WMLC_EMPTY:
+			return "no source has rows and a positive weight";
+		default:
+			return "it could not be computed";
 	}
-	return "it could not be computed";
 }
 
 /* What a method is: the columns that wml_compare and wml_tune have in common. */

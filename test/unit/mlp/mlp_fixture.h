@@ -117,22 +117,22 @@ typedef struct Bench
 
 static inline void
 lay_out(Bench *bench, const WmlcMlp *net, const WmlcMlpOptions *options, int64_t max_rows,
-		size_t batch, WmlcMlpArena *arena)
+		size_t batch, WmlcArena *arena)
 {
 	wmlc_mlp_meta(&bench->meta, net, options, max_rows, NULL, arena);
 	wmlc_mlp_embedding(&bench->embedding, &bench->meta, batch, arena);
-	bench->padded = wmlc_mlp_take_doubles(arena, bench->meta.engine.parameters);
+	bench->padded = wmlc_arena_doubles(arena, bench->meta.engine.parameters);
 }
 
 static inline void
 open_bench(Bench *bench, const WmlcMlp *net, const WmlcMlpOptions *options, int64_t max_rows,
 		   size_t batch, uint64_t seed)
 {
-	WmlcMlpArena arena = wmlc_mlp_arena(NULL);
+	WmlcArena	arena = {NULL, 0};
 
 	lay_out(bench, net, options, max_rows, batch, &arena);
-	bench->work = malloc(wmlc_mlp_arena_size(&arena));
-	arena = wmlc_mlp_arena(bench->work);
+	bench->work = malloc(wmlc_arena_aligned_size(&arena));
+	arena = wmlc_arena_aligned(bench->work);
 	lay_out(bench, net, options, max_rows, batch, &arena);
 	bench->parameters = wmlc_mlp_parameters(net);
 	bench->theta = malloc(bench->parameters * sizeof(double));

@@ -438,7 +438,7 @@ test_split(void)
 
 		for (int part = WMLC_MLP_SUPPORT; part <= WMLC_MLP_QUERY; part++)
 		{
-			WmlcMlpReader reader = wmlc_mlp_read_part(&rows, part, 0.25, wmlc_mlp_hash(9, key));
+			WmlcMlpReader reader = wmlc_mlp_read_part(&rows, part, 0.25, wmlc_random_at(9, key));
 			int64_t		wanted = part == WMLC_MLP_SUPPORT ? 5 : 15;
 
 			wrong += wmlc_mlp_reader_rows(&reader) != wanted

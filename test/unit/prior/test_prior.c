@@ -525,7 +525,7 @@ test_refusals(void)
 	CHECK(fit_tasks(&tasks, (WmlcPriorOptions) {0}, &prior) == WMLC_NOT_POSITIVE, "indefinite");
 	set.moments[7] = kept;
 	set.rows[3] = -1.0;
-	CHECK(fit_tasks(&tasks, (WmlcPriorOptions) {0}, &prior) == WMLC_NOT_POSITIVE, "rows");
+	CHECK(fit_tasks(&tasks, (WmlcPriorOptions) {0}, &prior) == WMLC_OUT_OF_RANGE, "rows");
 	set.rows[3] = 10.0;
 	tasks.count = 0;
 	CHECK(fit_tasks(&tasks, (WmlcPriorOptions) {0}, &prior) == WMLC_OK && prior.tasks == 0.0, "none");

@@ -386,11 +386,11 @@ test_refusals(void)
 	points[2] = points[3] = 4e-324;
 	CHECK(solve(&p, alpha, &report) == WMLC_OK && alpha[1] == 1.0, "the smallest numbers are numbers");
 	p.ridge = -1.0;
-	CHECK(solve(&p, alpha, &report) == WMLC_DIMENSION_MISMATCH, "negative ridge");
+	CHECK(solve(&p, alpha, &report) == WMLC_OUT_OF_RANGE, "negative ridge");
 	p.ridge = NAN;
 	CHECK(solve(&p, alpha, &report) == WMLC_NOT_FINITE, "ridge NaN");
 	p = (WmlcSimplex) {points, 0, 2, 2, 0.0};
-	CHECK(solve(&p, alpha, &report) == WMLC_DIMENSION_MISMATCH, "no points");
+	CHECK(solve(&p, alpha, &report) == WMLC_EMPTY, "no points");
 	p = (WmlcSimplex) {points, 3, 2, 1, 0.0};
 	CHECK(solve(&p, alpha, &report) == WMLC_DIMENSION_MISMATCH, "overlapping points");
 }
