@@ -143,3 +143,46 @@ wmlc_student_bound(double level, double degrees)
 	}
 	return x;
 }
+
+void
+wmlc_student_table(double level, WmlcStudentTable *table)
+{
+	double		values[WMLC_STUDENT_TERMS];
+	int			n = WMLC_STUDENT_TERMS;
+
+	table->level = level;
+	for (int k = 0; k < n; k++)
+	{
+		double		inverse = 0.5 + 0.5 * cos(M_PI * (k + 0.5) / n);
+
+		values[k] = log(wmlc_student_bound(level, 1.0 / inverse));
+	}
+	for (int i = 0; i < n; i++)
+	{
+		double		sum = 0.0;
+
+		for (int k = 0; k < n; k++)
+			sum += values[k] * cos(M_PI * i * (k + 0.5) / n);
+		table->terms[i] = (i == 0 ? 1.0 : 2.0) * sum / n;
+	}
+}
+
+/* Clenshaw's recurrence */
+double
+wmlc_student_look_up(const WmlcStudentTable *table, double degrees)
+{
+	double		x = 2.0 / degrees - 1.0;
+	double		b1 = 0.0;
+	double		b2 = 0.0;
+
+	if (!(degrees >= 1.0))
+		return wmlc_student_bound(table->level, degrees);
+	for (int i = WMLC_STUDENT_TERMS - 1; i > 0; i--)
+	{
+		double		next = table->terms[i] + 2.0 * x * b1 - b2;
+
+		b2 = b1;
+		b1 = next;
+	}
+	return exp(table->terms[0] + x * b1 - b2);
+}

@@ -14,4 +14,20 @@ extern double wmlc_student_tail(double x, double degrees);
  */
 extern double wmlc_student_bound(double level, double degrees);
 
+/*
+ * The same bound for many degrees of freedom and one level, from a Chebyshev
+ * series of its logarithm in 1 / degrees; as exact, but for a few units of the
+ * thirteenth digit.  Below one degree of freedom it is the bound itself.
+ */
+#define WMLC_STUDENT_TERMS 40
+
+typedef struct WmlcStudentTable
+{
+	double		level;
+	double		terms[WMLC_STUDENT_TERMS];
+} WmlcStudentTable;
+
+extern void wmlc_student_table(double level, WmlcStudentTable *table);
+extern double wmlc_student_look_up(const WmlcStudentTable *table, double degrees);
+
 #endif							/* WMLC_STUDENT_H */

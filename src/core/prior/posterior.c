@@ -10,13 +10,23 @@
 
 #include "core/prior/posterior.h"
 #include "core/prior/prior_internal.h"
-#include "core/base/student.h"
+
+/* Noise and scale of a task: rounds at the most, and the relative change to stop at. */
+#define MOST_ROUNDS 200
+#define SETTLED 1e-10
+
+/* With more features than this, predictions are not prepared for. */
+#define MOST_FORMS 64
 
 typedef struct PosteriorMemory
 {
 	WmlcTriangle triangle;
 	WmlcDdSpan	shift;			/* (-mu, 1) */
+	double	   *mean;			/* of the prior, where descriptors move it */
+	double	   *mean_covariance;
 	double	   *residual;		/* R (w_ols - mu) */
+	double	   *left;			/* of it by the posterior mean */
+	double		within;			/* residual squares of the task's own regression */
 	double	   *root;			/* workspace */
 } PosteriorMemory;
 
@@ -27,13 +37,19 @@ posterior_layout(int dims, WmlcPosterior *posterior, PosteriorMemory *memory, vo
 	size_t		d = dims;
 
 	posterior->coef = wmlc_arena_doubles(&arena, d);
+	posterior->factor = wmlc_arena_doubles(&arena, d * d);
 	posterior->triangle = wmlc_arena_doubles(&arena, d * d);
 	posterior->spread = wmlc_arena_doubles(&arena, d * d);
 	posterior->inner = wmlc_arena_doubles(&arena, d * d);
 	posterior->scratch = wmlc_arena_doubles(&arena, d * (d + 3));
 	wmlc_triangle_layout(&memory->triangle, dims + 1, &arena);
 	memory->shift = wmlc_arena_span(&arena, d + 1);
+	posterior->wide = wmlc_arena_doubles(&arena, d);
+	posterior->forms = wmlc_arena_doubles(&arena, dims <= MOST_FORMS ? 3 * d * d : 0);
+	memory->mean = wmlc_arena_doubles(&arena, d);
+	memory->mean_covariance = wmlc_arena_doubles(&arena, d * d);
 	memory->residual = wmlc_arena_doubles(&arena, d);
+	memory->left = wmlc_arena_doubles(&arena, d);
 	memory->root = wmlc_arena_doubles(&arena, wmlc_root_work(dims));
 	return arena.used;
 }
@@ -47,22 +63,52 @@ wmlc_posterior_workspace(int dims)
 	return posterior_layout(dims, &posterior, &memory, NULL);
 }
 
+/* The prior's mean for this task, Gamma g, and the covariance of that. */
+static WmlcStatus
+find_mean(const WmlcPrior *prior, const double *descriptor, WmlcPosterior *posterior,
+		  PosteriorMemory *memory)
+{
+	int			d = prior->dims;
+	int			g = prior->descriptors;
+	size_t		means = (size_t) d * g;
+
+	posterior->mean = prior->mean;
+	posterior->mean_covariance = prior->mean_covariance;
+	if (g <= 1)
+		return WMLC_OK;
+	if (descriptor == NULL)
+		return WMLC_DIMENSION_MISMATCH;
+	cblas_dgemv(CblasColMajor, CblasNoTrans, d, g, 1.0, prior->mean, d, descriptor, 1, 0.0,
+				memory->mean, 1);
+	memset(memory->mean_covariance, 0, (size_t) d * d * sizeof(double));
+	for (int k = 0; k < g; k++)
+		for (int l = 0; l < g; l++)
+			for (int j = 0; j < d; j++)
+				cblas_daxpy(d, descriptor[k] * descriptor[l],
+							prior->mean_covariance + ((size_t) l * d + j) * means + (size_t) k * d,
+							1, memory->mean_covariance + (size_t) j * d, 1);
+	posterior->mean = memory->mean;
+	posterior->mean_covariance = memory->mean_covariance;
+	return WMLC_OK;
+}
+
 /* R, and R (w_ols - mu) with all its digits */
 static WmlcStatus
-read_task(const WmlcPrior *prior, const double *moments, const double *moments_lo,
-		  WmlcPosterior *posterior, PosteriorMemory *memory)
+read_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *memory)
 {
 	WmlcTriangle *triangle = &memory->triangle;
-	int			d = prior->dims;
-	WmlcStatus	status = wmlc_triangle_load(triangle, d + 1, moments, moments_lo, NULL, NULL);
+	int			d = posterior->prior->dims;
+	double		rest;
+	WmlcStatus	status = wmlc_triangle_load(triangle, d + 1, target->moments, target->moments_lo,
+											NULL, NULL);
 
-	triangle->tolerance = wmlc_triangle_tolerance(d + 1, 0.0, moments_lo != NULL);
+	triangle->tolerance = wmlc_triangle_tolerance(d + 1, target->rows, target->moments_lo != NULL);
 	if (status == WMLC_OK)
 		status = wmlc_triangle_factor(triangle);
 	if (status != WMLC_OK)
 		return status;
 	for (int i = 0; i <= d; i++)
-		wmlc_dd_set(memory->shift, i, wmlc_dd(i < d ? -prior->mean[i] : 1.0));
+		wmlc_dd_set(memory->shift, i, wmlc_dd(i < d ? -posterior->mean[i] : 1.0));
 	for (int i = 0; i < d; i++)
 	{
 		WmlcDdSpan	row = wmlc_dd_from(wmlc_square_row(triangle->square, i), i);
@@ -72,6 +118,8 @@ read_task(const WmlcPrior *prior, const double *moments, const double *moments_l
 		memory->residual[i] =
 			wmlc_dd_value(triangle->loops->dot(d + 1 - i, row, wmlc_dd_from(memory->shift, i)));
 	}
+	rest = wmlc_triangle_get(triangle, d, d).hi;
+	memory->within = rest * rest;
 	return WMLC_OK;
 }
 
@@ -80,58 +128,155 @@ read_task(const WmlcPrior *prior, const double *moments, const double *moments_l
  * exactly, which is what a very small one does too.
  */
 static double
-noise_sd(const WmlcPrior *prior, const double *spread)
+noise_sd(double noise, int d, const double *spread)
 {
-	int			d = prior->dims;
 	double		scale;
 
-	if (prior->noise > 0.0)
-		return sqrt(prior->noise);
+	if (noise > 0.0)
+		return sqrt(noise);
 	scale = cblas_dnrm2(d * d, spread, 1);
 	return scale > 0.0 ? scale * sqrt(DBL_EPSILON) : 1.0;
+}
+
+/* The posterior given the task's noise and weight; coef holds L^-1 (m - mu) sqrt(tau). */
+static void
+solve_posterior(WmlcPosterior *posterior, PosteriorMemory *memory, double noise)
+{
+	int			d = posterior->prior->dims;
+	size_t		square = (size_t) d * d;
+	double		sd;
+
+	memcpy(posterior->factor, posterior->prior->factor, square * sizeof(double));
+	if (posterior->weight != 1.0)
+		cblas_dscal(square, 1.0 / sqrt(posterior->weight), posterior->factor, 1);
+	memcpy(posterior->spread, posterior->factor, square * sizeof(double));
+	cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, d, d, 1.0,
+				posterior->triangle, d, posterior->spread, d);
+	sd = posterior->sd = noise_sd(noise, d, posterior->spread);
+	cblas_dscal(square, 1.0 / sd, posterior->spread, 1);
+	wmlc_root(d, posterior->spread, posterior->inner, memory->root);
+	cblas_dgemv(CblasColMajor, CblasTrans, d, d, 1.0 / sd, posterior->spread, d, memory->residual, 1,
+				0.0, posterior->coef, 1);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->inner, d,
+				posterior->coef, 1);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->inner, d,
+				posterior->coef, 1);
+}
+
+/* How many coefficients the rows rather than the prior determine: d - tr M^-1 */
+static double
+count_used(WmlcPosterior *posterior)
+{
+	int			d = posterior->prior->dims;
+	double	   *inverse = posterior->scratch;
+	double		trace = 0.0;
+
+	memset(inverse, 0, (size_t) d * d * sizeof(double));
+	for (int i = 0; i < d; i++)
+		inverse[i + (size_t) i * d] = 1.0;
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, d, d, 1.0,
+				posterior->inner, d, inverse, d);
+	for (size_t i = 0; i < (size_t) d * d; i++)
+		trace += inverse[i] * inverse[i];
+	return fmax(d - trace, 0.0);
+}
+
+/* r of prior_tasks.c */
+static double
+residual_squares(const WmlcPosterior *posterior, PosteriorMemory *memory)
+{
+	int			d = posterior->prior->dims;
+
+	cblas_dcopy(d, memory->residual, 1, memory->left, 1);
+	cblas_dgemv(CblasColMajor, CblasNoTrans, d, d, -posterior->sd, posterior->spread, d,
+				posterior->coef, 1, 1.0, memory->left, 1);
+	return memory->within + cblas_ddot(d, memory->left, 1, memory->left, 1);
+}
+
+/*
+ * One round for the task's noise and weight, as in prior_tasks.c; how much they
+ * change.
+ */
+static double
+update_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *memory,
+			double *noise)
+{
+	const WmlcPrior *prior = posterior->prior;
+	double		half = 0.5 * prior->spread_degrees;
+	double		old_noise = *noise;
+	double		old_weight = posterior->weight;
+	double		distance = cblas_ddot(prior->dims, posterior->coef, 1, posterior->coef, 1);
+
+	posterior->used = count_used(posterior);
+	posterior->distance = distance;
+	posterior->evidence = 0.0;
+	if (prior->noise_shape > 0.0 && target->rows > 0.0)
+	{
+		double		rate = prior->noise_shape * prior->noise;
+		double		shape = prior->noise_shape + 0.5 * fmax(target->rows - posterior->used, 0.0);
+
+		*noise = (rate + 0.5 * residual_squares(posterior, memory)) / shape;
+		posterior->noise_degrees = 2.0 * shape;
+		posterior->evidence += wmlc_gamma_evidence(prior->noise_shape, rate, 1.0 / *noise, shape);
+	}
+	if (prior->spread_degrees > 0.0)
+	{
+		double		shape = half + 0.5 * posterior->used;
+
+		posterior->weight = shape / (half + 0.5 * distance / old_weight);
+		posterior->spread_degrees = 2.0 * shape;
+		posterior->evidence += wmlc_gamma_evidence(half, half, posterior->weight, shape);
+	}
+	return fmax(fabs(log(*noise / old_noise)), fabs(log(posterior->weight / old_weight)));
+}
+
+WmlcStatus
+wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterior *posterior,
+				  void *work)
+{
+	PosteriorMemory memory = {.within = 0.0};
+	int			d = prior->dims;
+	double		noise = prior->noise;
+	bool		robust = noise > 0.0 && (prior->noise_shape > 0.0 || prior->spread_degrees > 0.0);
+	WmlcStatus	status;
+
+	(void) posterior_layout(d, posterior, &memory, work);
+	posterior->prior = prior;
+	posterior->weight = 1.0;
+	posterior->evidence = posterior->used = posterior->distance = 0.0;
+	posterior->noise_degrees = prior->noise_shape > 0.0 ? 2.0 * prior->noise_shape : INFINITY;
+	posterior->spread_degrees = prior->spread_degrees > 0.0 ? prior->spread_degrees : INFINITY;
+	posterior->prepared = false;
+	memset(posterior->triangle, 0, (size_t) d * d * sizeof(double));
+	memset(memory.residual, 0, d * sizeof(double));
+	status = find_mean(prior, target->descriptor, posterior, &memory);
+	if (status == WMLC_OK && target->moments != NULL)
+		status = read_task(target, posterior, &memory);
+	if (status != WMLC_OK)
+		return status;
+
+	solve_posterior(posterior, &memory, noise);
+	for (int k = 0; k < MOST_ROUNDS && robust && target->moments != NULL; k++)
+	{
+		if (!(update_task(target, posterior, &memory, &noise) > SETTLED))
+			break;
+		solve_posterior(posterior, &memory, noise);
+	}
+	cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->factor, d,
+				posterior->coef, 1);
+	cblas_daxpy(d, 1.0, posterior->mean, 1, posterior->coef, 1);
+	for (int i = 0; i < d; i++)
+		if (!isfinite(posterior->coef[i]))
+			return WMLC_NOT_FINITE;
+	return WMLC_OK;
 }
 
 WmlcStatus
 wmlc_posterior(const WmlcPrior *prior, const double *moments, const double *moments_lo,
 			   WmlcPosterior *posterior, void *work)
 {
-	PosteriorMemory memory;
-	int			d = prior->dims;
-	size_t		square = (size_t) d * d;
-	double		sd;
-
-	(void) posterior_layout(d, posterior, &memory, work);
-	posterior->prior = prior;
-	memset(posterior->triangle, 0, square * sizeof(double));
-	memset(memory.residual, 0, d * sizeof(double));
-	if (moments != NULL)
-	{
-		WmlcStatus	status = read_task(prior, moments, moments_lo, posterior, &memory);
-
-		if (status != WMLC_OK)
-			return status;
-	}
-
-	memcpy(posterior->spread, prior->factor, square * sizeof(double));
-	cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, d, d, 1.0,
-				posterior->triangle, d, posterior->spread, d);
-	sd = posterior->sd = noise_sd(prior, posterior->spread);
-	cblas_dscal(square, 1.0 / sd, posterior->spread, 1);
-	wmlc_root(d, posterior->spread, posterior->inner, memory.root);
-
-	cblas_dgemv(CblasColMajor, CblasTrans, d, d, 1.0 / sd, posterior->spread, d, memory.residual, 1,
-				0.0, posterior->coef, 1);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->inner, d,
-				posterior->coef, 1);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->inner, d,
-				posterior->coef, 1);
-	cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, prior->factor, d,
-				posterior->coef, 1);
-	cblas_daxpy(d, 1.0, prior->mean, 1, posterior->coef, 1);
-	for (int i = 0; i < d; i++)
-		if (!isfinite(posterior->coef[i]))
-			return WMLC_NOT_FINITE;
-	return WMLC_OK;
+	return wmlc_posterior_of(prior, &(WmlcTarget) {.moments = moments, .moments_lo = moments_lo},
+							 posterior, work);
 }
 
 /* V = F F' with F = L K^-T */
@@ -141,7 +286,7 @@ wmlc_posterior_covariance(const WmlcPosterior *posterior, double *covariance)
 	int			d = posterior->prior->dims;
 	double	   *factor = posterior->scratch;
 
-	memcpy(factor, posterior->prior->factor, (size_t) d * d * sizeof(double));
+	memcpy(factor, posterior->factor, (size_t) d * d * sizeof(double));
 	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, d, d, 1.0,
 				posterior->inner, d, factor, d);
 	wmlc_outer(d, d, factor, covariance);
@@ -154,6 +299,90 @@ typedef struct VarianceParts
 	double		from_noise;
 } VarianceParts;
 
+/* L'x by K^-1, and by M^-1; H'x, H being dm/dmu */
+static void
+apply_posterior(const WmlcPosterior *posterior, const double *x, double *a, double *b, double *h)
+{
+	int			d = posterior->prior->dims;
+
+	cblas_dcopy(d, x, 1, a, 1);
+	cblas_dtrmv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->factor, d, a, 1);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->inner, d,
+				a, 1);
+	cblas_dcopy(d, a, 1, b, 1);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->inner, d, b, 1);
+
+	/* H'x = x - R' (R L / s) M^-1 L'x / s */
+	cblas_dcopy(d, x, 1, h, 1);
+	cblas_dgemv(CblasColMajor, CblasNoTrans, d, d, 1.0 / posterior->sd, posterior->spread, d, b, 1,
+				0.0, posterior->scratch, 1);
+	cblas_dgemv(CblasColMajor, CblasTrans, d, d, -1.0, posterior->triangle, d, posterior->scratch, 1,
+				1.0, h, 1);
+}
+
+/* forms = E'E for the columns E of what apply_posterior makes of unit vectors */
+void
+wmlc_posterior_prepare(WmlcPosterior *posterior)
+{
+	int			d = posterior->prior->dims;
+	size_t		square = (size_t) d * d;
+	double	   *whole = posterior->forms;
+	double	   *spread = whole + square;
+	double	   *mean = spread + square;
+	double	   *columns = posterior->scratch + d;
+
+	if (d > MOST_FORMS || posterior->prepared)
+		return;
+	/* the columns of each in turn, and then their products */
+	for (int part = 0; part < 3; part++)
+	{
+		double	   *form = posterior->forms + part * square;
+
+		for (int i = 0; i < d; i++)
+		{
+			double		unit[MOST_FORMS] = {0};
+			double		kept[3][MOST_FORMS];
+
+			unit[i] = 1.0;
+			apply_posterior(posterior, unit, kept[0], kept[1], kept[2]);
+			memcpy(columns + (size_t) i * d, kept[part], d * sizeof(double));
+		}
+		if (part < 2)
+			cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, d, d, d, 1.0, columns, d, columns,
+						d, 0.0, form, d);
+		else
+		{
+			/* H C H', with what of forms is not needed yet as scratch */
+			double		product[MOST_FORMS];
+
+			for (int i = 0; i < d; i++)
+			{
+				cblas_dsymv(CblasColMajor, CblasLower, d, 1.0, posterior->mean_covariance, d,
+							columns + (size_t) i * d, 1, 0.0, product, 1);
+				cblas_dgemv(CblasColMajor, CblasTrans, d, d, 1.0, columns, d, product, 1, 0.0,
+							mean + (size_t) i * d, 1);
+			}
+		}
+	}
+	posterior->prepared = true;
+}
+
+static double
+quadratic(int d, const double *form, const double *x)
+{
+	double		sum = 0.0;
+
+	for (int j = 0; j < d; j++)
+	{
+		double		row = 0.0;
+
+		for (int i = 0; i < d; i++)
+			row += form[i + (size_t) j * d] * x[i];
+		sum += row * x[j];
+	}
+	return sum;
+}
+
 /*
  * The variance of x.m.  As a function of S and s2 it is homogeneous, so it is
  * the sum of its derivatives times S and s2; the first is x'H S H'x.  What the
@@ -164,29 +393,31 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 {
 	const WmlcPrior *prior = posterior->prior;
 	int			d = prior->dims;
-	double	   *a = posterior->scratch;
-	double	   *b = a + d;
-	double	   *h = b + d;
 	VarianceParts parts;
 	double		whole,
 				from_mean;
 
-	cblas_dcopy(d, x, 1, a, 1);
-	cblas_dtrmv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, prior->factor, d, a, 1);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->inner, d,
-				a, 1);
-	whole = cblas_ddot(d, a, 1, a, 1);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->inner, d, a, 1);
-	parts.from_spread = cblas_ddot(d, a, 1, a, 1);
-	parts.from_noise = fmax(whole - parts.from_spread, 0.0);
+	if (posterior->prepared)
+	{
+		whole = quadratic(d, posterior->forms, x);
+		parts.from_spread = quadratic(d, posterior->forms + (size_t) d * d, x);
+		from_mean = quadratic(d, posterior->forms + 2 * (size_t) d * d, x);
+	}
+	else
+	{
+		double	   *a = posterior->scratch + d;
+		double	   *b = a + d;
+		double	   *h = posterior->wide;
 
-	/* h = H'x = x - R' (R L / s) M^-1 L'x / s */
-	cblas_dcopy(d, x, 1, h, 1);
-	cblas_dgemv(CblasColMajor, CblasNoTrans, d, d, 1.0 / posterior->sd, posterior->spread, d, a, 1,
-				0.0, b, 1);
-	cblas_dgemv(CblasColMajor, CblasTrans, d, d, -1.0, posterior->triangle, d, b, 1, 1.0, h, 1);
-	cblas_dsymv(CblasColMajor, CblasLower, d, 1.0, prior->mean_covariance, d, h, 1, 0.0, b, 1);
-	from_mean = (1.0 + sqrt(prior->effective_tasks)) * fmax(cblas_ddot(d, b, 1, h, 1), 0.0);
+		apply_posterior(posterior, x, a, b, h);
+		whole = cblas_ddot(d, a, 1, a, 1);
+		parts.from_spread = cblas_ddot(d, b, 1, b, 1);
+		cblas_dsymv(CblasColMajor, CblasLower, d, 1.0, posterior->mean_covariance, d, h, 1, 0.0,
+					b, 1);
+		from_mean = cblas_ddot(d, b, 1, h, 1);
+	}
+	parts.from_noise = fmax(whole - parts.from_spread, 0.0);
+	from_mean = (1.0 + sqrt(prior->effective_tasks)) * fmax(from_mean, 0.0);
 	if (prior->rank > 0)
 		parts.from_spread += from_mean;
 	else
@@ -194,46 +425,70 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 	return parts;
 }
 
-/* Degrees of freedom of a sum of independent variances. */
+/*
+ * Degrees of freedom of a sum of independent variances.  Each is known as well
+ * as all tasks together know it, and as the task's own share of it is.
+ */
 static double
-satterthwaite(const WmlcPrior *prior, VarianceParts parts)
+satterthwaite(const WmlcPosterior *posterior, VarianceParts parts)
 {
+	const WmlcPrior *prior = posterior->prior;
 	double		total = parts.from_spread + parts.from_noise;
-	double		uncertainty = parts.from_spread * parts.from_spread
-		/ fmax(prior->effective_tasks - 1.0, 1.0)
-		+ parts.from_noise * parts.from_noise / fmax(prior->noise_degrees, 1.0);
+	double		spread = 1.0 / fmax(prior->effective_tasks - 1.0, 1.0)
+		+ 1.0 / posterior->spread_degrees;
+	double		noise = 1.0 / fmax(prior->noise_degrees, 1.0) + 1.0 / posterior->noise_degrees;
+	double		uncertainty = parts.from_spread * parts.from_spread * spread
+		+ parts.from_noise * parts.from_noise * noise;
 
 	return uncertainty > 0.0 ? total * total / uncertainty : INFINITY;
+}
+
+/* All but the bounds */
+static void
+predict_variances(const WmlcPosterior *posterior, const double *x, WmlcPrediction *prediction)
+{
+	VarianceParts parts = estimate_variance(posterior, x);
+
+	prediction->estimate = 0.0;
+	for (int i = 0; i < posterior->prior->dims; i++)
+		prediction->estimate += x[i] * posterior->coef[i];
+	prediction->mean_variance = parts.from_spread + parts.from_noise;
+	prediction->mean_degrees = satterthwaite(posterior, parts);
+	parts.from_noise += posterior->prior->noise > 0.0 ? posterior->sd * posterior->sd : 0.0;
+	prediction->variance = parts.from_spread + parts.from_noise;
+	prediction->degrees = satterthwaite(posterior, parts);
+}
+
+/*
+ * With few tasks the mean has few degrees of freedom, and its bounds may come out
+ * wider.  But an interval holds the mean at least as often as the mean with
+ * symmetric noise on top (Anderson 1955).
+ */
+static void
+set_bounds(WmlcPrediction *prediction, double mean_bound, double bound)
+{
+	bound *= sqrt(prediction->variance);
+	mean_bound = fmin(mean_bound * sqrt(prediction->mean_variance), bound);
+	prediction->mean_lower = prediction->estimate - mean_bound;
+	prediction->mean_upper = prediction->estimate + mean_bound;
+	prediction->lower = prediction->estimate - bound;
+	prediction->upper = prediction->estimate + bound;
 }
 
 void
 wmlc_posterior_predict(const WmlcPosterior *posterior, const double *x, double level,
 					   WmlcPrediction *prediction)
 {
-	const WmlcPrior *prior = posterior->prior;
-	VarianceParts parts = estimate_variance(posterior, x);
-	double		mean_bound,
-				bound;
+	predict_variances(posterior, x, prediction);
+	set_bounds(prediction, wmlc_student_bound(level, prediction->mean_degrees),
+			   wmlc_student_bound(level, prediction->degrees));
+}
 
-	prediction->estimate = cblas_ddot(prior->dims, x, 1, posterior->coef, 1);
-	prediction->mean_variance = parts.from_spread + parts.from_noise;
-	prediction->mean_degrees = satterthwaite(prior, parts);
-	mean_bound = wmlc_student_bound(level, prediction->mean_degrees)
-		* sqrt(prediction->mean_variance);
-
-	parts.from_noise += prior->noise;
-	prediction->variance = parts.from_spread + parts.from_noise;
-	prediction->degrees = satterthwaite(prior, parts);
-	bound = wmlc_student_bound(level, prediction->degrees) * sqrt(prediction->variance);
-
-	/*
-	 * With few tasks the mean has few degrees of freedom, and its bounds may
-	 * come out wider.  But an interval holds the mean at least as often as the
-	 * mean with symmetric noise on top (Anderson 1955).
-	 */
-	mean_bound = fmin(mean_bound, bound);
-	prediction->mean_lower = prediction->estimate - mean_bound;
-	prediction->mean_upper = prediction->estimate + mean_bound;
-	prediction->lower = prediction->estimate - bound;
-	prediction->upper = prediction->estimate + bound;
+void
+wmlc_posterior_predict_by(const WmlcPosterior *posterior, const double *x,
+						  const WmlcStudentTable *table, WmlcPrediction *prediction)
+{
+	predict_variances(posterior, x, prediction);
+	set_bounds(prediction, wmlc_student_look_up(table, prediction->mean_degrees),
+			   wmlc_student_look_up(table, prediction->degrees));
 }

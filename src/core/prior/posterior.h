@@ -24,17 +24,39 @@
 #ifndef WMLC_POSTERIOR_H
 #define WMLC_POSTERIOR_H
 
+#include "core/base/student.h"
 #include "core/prior/prior.h"
+
+/* The task.  Sums are laid out as in prior.h; NULL moments are a task without rows. */
+typedef struct WmlcTarget
+{
+	const double *moments;
+	const double *moments_lo;
+	double		rows;			/* 0: unknown; then its noise is the prior's */
+	const double *descriptor;	/* g of them, or NULL if the prior has but the constant */
+} WmlcTarget;
 
 typedef struct WmlcPosterior
 {
 	const WmlcPrior *prior;
+	const double *mean;			/* the prior's, for this task */
+	const double *mean_covariance;
 	double	   *coef;			/* m */
+	double	   *factor;			/* L / sqrt(tau), d x d by columns */
 	double	   *triangle;		/* R of the task, d x d by columns */
-	double	   *spread;			/* R L / s */
+	double	   *spread;			/* R L / (s sqrt(tau)) */
 	double	   *inner;			/* lower triangular K, K K' = M */
-	double		sd;				/* s */
+	double		sd;				/* s, of this task */
+	double		weight;			/* tau; 1 unless w has Student's t */
+	double		noise_degrees;	/* of freedom of s, infinite if it is the same for all */
+	double		spread_degrees; /* of tau, likewise */
+	double		evidence;		/* log-likelihood of the noise and tau integrated out */
+	double		distance;		/* (m - mu)'S^-1(m - mu) tau, expected to be `used` */
+	double		used;			/* degrees of freedom that the coefficients took up */
 	double	   *scratch;		/* d x (d + 3) */
+	double	   *wide;			/* d more */
+	double	   *forms;			/* quadratic forms of the variance, d x d each */
+	bool		prepared;		/* they are there */
 } WmlcPosterior;
 
 typedef struct WmlcPrediction
@@ -53,19 +75,33 @@ typedef struct WmlcPrediction
 extern size_t wmlc_posterior_workspace(int dims);
 
 /*
- * The posterior of a task.  Sums are laid out as in prior.h; NULL moments are
- * a task without rows.  The posterior refers to prior and work, and a call with
- * the same work replaces it.  Of the prior it takes dims, mean, factor and noise;
- * predictions also mean_covariance, rank, effective_tasks and noise_degrees.
+ * The posterior of a task.  It refers to prior and work, and a call with the
+ * same work replaces it.  Of the prior it takes dims, descriptors, mean, factor,
+ * noise, noise_shape and spread_degrees; predictions also mean_covariance, rank,
+ * effective_tasks and noise_degrees.
  */
+extern WmlcStatus wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target,
+									WmlcPosterior *posterior, void *work);
+
+/* The same for a task whose number of rows does not matter. */
 extern WmlcStatus wmlc_posterior(const WmlcPrior *prior, const double *moments,
 								 const double *moments_lo, WmlcPosterior *posterior, void *work);
 
 /* V, d x d by columns, without the uncertainty of mu */
 extern void wmlc_posterior_covariance(const WmlcPosterior *posterior, double *covariance);
 
+/*
+ * What many predictions of one posterior share; without it each takes a little
+ * longer.
+ */
+extern void wmlc_posterior_prepare(WmlcPosterior *posterior);
+
 /* At features x, with bounds of probability `level`. */
 extern void wmlc_posterior_predict(const WmlcPosterior *posterior, const double *x, double level,
 								   WmlcPrediction *prediction);
+
+/* The same with the quantiles of a table (core/base/student.h), for many rows. */
+extern void wmlc_posterior_predict_by(const WmlcPosterior *posterior, const double *x,
+									  const WmlcStudentTable *table, WmlcPrediction *prediction);
 
 #endif							/* WMLC_POSTERIOR_H */

@@ -47,7 +47,7 @@ fit_layout(FitMemory *memory, int dims, size_t count, const WmlcPriorOptions *op
 	memory->coefficients = wmlc_arena_doubles(&arena, d * (2 * d + 1));
 	memory->lapack = wmlc_arena_doubles(&arena, 64 * (d + 1));
 	memory->norms = wmlc_arena_doubles(&arena, d);
-	wmlc_fit_layout(&memory->fit, dims, options, &arena);
+	wmlc_fit_layout(&memory->fit, dims, count, options, &arena);
 	memory->scratch.base = work == NULL ? NULL : arena.base + arena.used;
 	memory->scratch.used = 0;
 	return arena.used + wmlc_prior_reduce_scratch(dims);
@@ -111,12 +111,25 @@ expand_vectors(FitMemory *memory)
 	}
 	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, r, r, 1.0,
 				point->precision_factor, r, c + (size_t) (1 + m) * r, r);
-	cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, r, columns, 1.0,
-				reduced->basis, r, c, r);
-	cblas_daxpy(r, 1.0, reduced->center, 1, c, 1);
 	for (int k = 0; k < columns; k++)
+	{
+		double	   *column = memory->norms;
+
+		cblas_dgemv(CblasColMajor, CblasNoTrans, r, r, 1.0, reduced->basis, r,
+					c + (size_t) k * r, 1, 0.0, column, 1);
+		if (k == 0)
+			cblas_daxpy(r, 1.0, reduced->center, 1, column, 1);
 		for (int i = 0; i < r; i++)
-			memory->vectors[reduced->kept[i] + (size_t) k * d] = c[i + (size_t) k * r];
+			memory->vectors[reduced->kept[i] + (size_t) k * d] = column[i];
+	}
+
+	/* Fixed features have no spread, not even by rounding. */
+	if (memory->fit.feature_count < d)
+	{
+		wmlc_span_solve(&memory->fit.span, reduced, point, memory->fit.features,
+						memory->vectors + d);
+		cblas_dscal(d * m, sd, memory->vectors + d, 1);
+	}
 }
 
 static bool
@@ -150,10 +163,9 @@ find_dependent(FitMemory *memory)
 		if (memory->norms[k] == 0.0 || is_kept(reduced, k))
 			continue;
 		cblas_dcopy(r, reduced->loadings + (size_t) k * r, 1, c, 1);
-		cblas_dtrmv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, r, reduced->basis, r,
-					c, 1);
+		cblas_dgemv(CblasColMajor, CblasNoTrans, r, r, 1.0, reduced->basis, r, c, 1, 0.0, c + r, 1);
 		for (int i = 0; i < r; i++)
-			column[reduced->kept[i]] = c[i];
+			column[reduced->kept[i]] = c[r + i];
 		column[k] = -1.0;
 		count++;
 	}
@@ -216,7 +228,7 @@ spread_diagonal(const FitMemory *memory, const double *unit, double *factor)
 
 	for (int k = 0; k < m; k++)
 	{
-		int			feature = point->feature[k];
+		int			feature = memory->fit.features[point->feature[k]];
 		const double *loading = reduced->loadings + (size_t) feature * r;
 		double		multiple = cblas_ddot(r, point->lambda + k, m, loading, 1)
 			/ cblas_ddot(r, loading, 1, loading, 1);
@@ -233,6 +245,7 @@ write_prior(FitMemory *memory, WmlcPrior *prior)
 	int			r = reduced->rank;
 	int			m = memory->fit.current.directions;
 	bool		full = memory->fit.options->covariance == WMLC_PRIOR_FULL;
+	bool		all_random = memory->fit.feature_count == d;
 	int			dependent;
 	double	   *mean_factor = memory->vectors + (size_t) (1 + m) * d;
 	double	   *unit = reduced->scale;
@@ -245,7 +258,7 @@ write_prior(FitMemory *memory, WmlcPrior *prior)
 	{
 		double	   *column = memory->vectors + (size_t) k * d;
 
-		if (dependent > 0)
+		if (dependent > 0 && (k == 0 || k > m || all_random))
 			take_least_norm(memory, column, dependent);
 		for (int i = 0; i < d; i++)
 			column[i] *= unit[i];
@@ -267,7 +280,7 @@ find_loglik(WmlcPriorFit *fit)
 
 	if (fit->reduced.response_unit == 0.0 && fit->options->fixed_noise == 0.0)
 		return INFINITY;
-	return -0.5 * (fit->current.objective - penalty + fit->offset);
+	return -0.5 * (fit->current.objective - penalty + fit->offset) + fit->task_prior.correction;
 }
 
 /*
@@ -296,9 +309,10 @@ count_parameters(const WmlcPriorFit *fit)
 {
 	int			r = fit->reduced.rank;
 	double		spread = fit->options->covariance == WMLC_PRIOR_FULL
-		? (double) wmlc_packed_size(r) : fit->reduced.dims;
+		? (double) wmlc_packed_size(fit->reduced.height) : fit->feature_count;
 
-	return r + spread + (fit->options->fixed_noise == 0.0);
+	return r + spread + (fit->options->fixed_noise == 0.0) + fit->task_prior.own_noise
+		+ (fit->task_prior.student && !fit->task_prior.fixed_degrees);
 }
 
 /* In the caller's units numbers may overflow. */
@@ -360,8 +374,17 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	prior->rank = fit->current.directions;
 	prior->design_rank = fit->reduced.rank;
 	prior->converged = fit->converged;
-	prior->singular = prior->rank < tasks->dims;
-	prior->saturated = options->fixed_noise == 0.0 && fit->current.noise <= fit->reduced.floor;
+	prior->singular = prior->rank < fit->feature_count;
+	prior->saturated = options->fixed_noise == 0.0 && !options->own_noise
+		&& fit->current.noise <= fit->reduced.floor;
+	if (options->own_noise && fit->reduced.response_unit > 0.0)
+	{
+		prior->noise_shape = fit->task_prior.noise_shape;
+		prior->noise = fit->task_prior.noise_rate / prior->noise_shape
+			* response_scale * response_scale;
+	}
+	if (options->student)
+		prior->spread_degrees = fit->task_prior.degrees;
 	prior->parameters = count_parameters(fit);
 	write_prior(&memory, prior);
 	return is_finite(prior) ? WMLC_OK : WMLC_NOT_FINITE;

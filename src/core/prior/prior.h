@@ -104,6 +104,19 @@ typedef struct WmlcPriorOptions
 	 * for working responses whose rows are weighted by their precision.
 	 */
 	double		fixed_noise;
+
+	/* Features whose coefficients differ between tasks, d of them, or NULL: all. */
+	const bool *random;
+
+	/*
+	 * Robust fits, in which tasks have a noise each, learned from their own rows
+	 * and from the distribution of noises over tasks; and Student's t instead of the
+	 * normal distribution of coefficients, its degrees of freedom given or (0) learned,
+	 * so that tasks that do not belong count little.  See prior_tasks.c.
+	 */
+	bool		own_noise;
+	bool		student;
+	double		spread_degrees;
 	int			max_iterations; /* 0: WMLC_PRIOR_ITERATIONS */
 	WmlcPoll	poll;
 	WmlcPriorTrace trace;		/* or NULL */

@@ -39,6 +39,13 @@
 /* With the noise at its floor there is no maximum, only a rest of shape to find. */
 #define MOST_AT_FLOOR 30
 
+/*
+ * Robust fits: rounds of tasks and T, at the most, and the relative change of a
+ * task's precision at which they end.
+ */
+#define MOST_ROUNDS 60
+#define SETTLED 1e-4
+
 /* Damping that is added after a failed and taken away after a good step. */
 #define FIRST_DAMPING 1e-6
 #define LARGEST_DAMPING 1e6
@@ -54,22 +61,29 @@ point_layout(WmlcPriorPoint *point, size_t d, WmlcArena *arena)
 }
 
 void
-wmlc_fit_layout(WmlcPriorFit *fit, int dims, const WmlcPriorOptions *options, WmlcArena *arena)
+wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count, const WmlcPriorOptions *options,
+				WmlcArena *arena)
 {
 	size_t		d = dims;
-	size_t		packed = wmlc_packed_size(dims);
+	size_t		q = wmlc_count_random(dims, options);
+	size_t		packed = wmlc_packed_size((int) q);
 	bool		full = options->covariance == WMLC_PRIOR_FULL;
-	bool		reml = options->method == WMLC_PRIOR_REML;
 
 	fit->options = options;
-	wmlc_sweep_layout(&fit->sweep, dims, options->covariance, arena);
-	wmlc_model_layout(&fit->model, dims, options->covariance, arena);
+	wmlc_sweep_layout(&fit->sweep, dims, options, arena);
+	wmlc_model_layout(&fit->model, dims, options, arena);
+	wmlc_span_layout(&fit->span, dims, options, arena);
+	wmlc_task_layout(&fit->task_prior, count, options, arena);
+	fit->features = wmlc_arena_take(arena, q, sizeof(int));
 	fit->slope.information = wmlc_arena_doubles(arena, packed);
 	fit->slope.score = wmlc_arena_doubles(arena, packed);
 	fit->slope.excess = wmlc_arena_doubles(arena, packed);
 	fit->slope.curvature = wmlc_arena_doubles(arena, full ? packed * packed : packed);
-	fit->slope.coupling = wmlc_arena_doubles(arena, full ? d * d * d : d * d);
-	fit->slope.products = wmlc_arena_doubles(arena, reml ? packed * (full ? packed : d) : 0);
+	fit->slope.coupling = wmlc_arena_doubles(arena, full ? d * q * q : d * q);
+	fit->slope.products = NULL;
+	if (wmlc_keeps_products(dims, options))
+		fit->slope.products = wmlc_arena_doubles(arena, full ? packed * packed
+												 : q * wmlc_packed_size(dims));
 	point_layout(&fit->current, d, arena);
 	point_layout(&fit->trial, d, arena);
 	fit->pull = wmlc_arena_doubles(arena, d);
@@ -141,21 +155,22 @@ start(WmlcPriorFit *fit)
 
 	memset(point->mean, 0, r * sizeof(double));
 	memset(point->lambda, 0, ((size_t) d * d + WMLC_PRIOR_TILE) * sizeof(double));
-	point->directions = fit->options->covariance == WMLC_PRIOR_FULL ? r : 0;
+	point->directions = fit->options->covariance == WMLC_PRIOR_FULL ? reduced->height : 0;
 	for (int k = 0; k < point->directions; k++)
 	{
-		point->lambda[k + (size_t) k * r] = 1.0;
+		point->lambda[k + (size_t) k * point->directions] = 1.0;
 		point->feature[k] = k;
 	}
 	if (fit->options->covariance == WMLC_PRIOR_FULL)
 		return;
 
 	/* One column for each feature that is not zero throughout. */
-	for (int k = 0; k < d; k++)
-		point->directions += cblas_dasum(r, reduced->loadings + (size_t) k * r, 1) > 0.0;
-	for (int k = 0; k < d; k++)
+	for (int k = 0; k < fit->feature_count; k++)
+		point->directions +=
+			cblas_dasum(r, reduced->loadings + (size_t) fit->features[k] * r, 1) > 0.0;
+	for (int k = 0; k < fit->feature_count; k++)
 	{
-		const double *loading = reduced->loadings + (size_t) k * r;
+		const double *loading = reduced->loadings + (size_t) fit->features[k] * r;
 		double		norm = cblas_dnrm2(r, loading, 1);
 
 		if (norm == 0.0)
@@ -270,35 +285,57 @@ make_frame(WmlcPriorFit *fit)
 	const WmlcPriorPoint *point = &fit->current;
 	WmlcPriorModel *model = &fit->model;
 	int			r = fit->reduced.rank;
+	int			h = fit->reduced.height;
 	int			m = point->directions;
-	int			n = model->covariance == WMLC_PRIOR_FULL ? r : m;
+	int			n = model->covariance == WMLC_PRIOR_FULL ? h : m;
 	double	   *q = fit->scratch;
 
 	model->directions = n;
 	model->dead = n - m;
 	if (model->dead > 0)
 	{
-		/* Orthogonal to Lambda in the metric P = F F': complete F'Lambda. */
-		memset(q, 0, (size_t) r * r * sizeof(double));
-		for (int i = 0; i < r; i++)
+		/*
+		 * Orthogonal to Lambda in the metric P = F F': complete F'Lambda, in the
+		 * coordinates that T reaches.
+		 */
+		memset(q, 0, (size_t) h * h * sizeof(double));
+		for (int i = 0; i < h; i++)
 			for (int k = 0; k < m; k++)
-				q[i + (size_t) k * r] = point->lambda[(size_t) i * m + k];
-		cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, r, m, 1.0,
-					point->precision_factor, r, q, r);
-		(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, r, m, q, r, model->values, model->lapack,
-								   64 * r + 64);
-		(void) LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, r, r, m, q, r, model->values, model->lapack,
-								   64 * r + 64);
-		cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, r, r,
-					sqrt(fit->reduced.weight), point->precision_factor, r, q, r);
+				q[i + (size_t) k * h] = point->lambda[(size_t) i * m + k];
+		cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, h, m, 1.0,
+					point->precision_factor, r, q, h);
+		(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, h, m, q, h, model->values, model->lapack,
+								   64 * h + 64);
+		(void) LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, h, h, m, q, h, model->values, model->lapack,
+								   64 * h + 64);
+		cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, h, h,
+					sqrt(fit->reduced.weight), point->precision_factor, r, q, h);
 	}
 	for (int i = 0; i < r; i++)
 	{
 		double	   *row = fit->phi + (size_t) i * n;
 
 		for (int k = 0; k < model->dead; k++)
-			row[k] = q[i + (size_t) (m + k) * r];
+			row[k] = i < h ? q[i + (size_t) (m + k) * h] : 0.0;
 		memcpy(row + model->dead, point->lambda + (size_t) i * m, m * sizeof(double));
+	}
+}
+
+/* Phi'P Phi along each direction of the frame, which is orthogonal in that metric */
+static void
+find_metric(WmlcPriorFit *fit)
+{
+	WmlcPriorModel *model = &fit->model;
+	int			r = fit->reduced.rank;
+	int			n = model->directions;
+	double	   *column = fit->scratch;
+
+	for (int k = 0; k < n; k++)
+	{
+		cblas_dcopy(r, fit->phi + k, n, column, 1);
+		cblas_dtrmv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, r,
+					fit->current.precision_factor, r, column, 1);
+		model->metric[k] = cblas_dnrm2(r, column, 1);
 	}
 }
 
@@ -366,6 +403,7 @@ take_slope(WmlcPriorFit *fit, WmlcSlopeKind kind)
 	WmlcStatus	status;
 
 	make_frame(fit);
+	find_metric(fit);
 	fit->slope.kind = kind;
 	status = wmlc_sweep_slope(&fit->sweep, point, fit->phi, fit->model.directions, &fit->slope);
 	if (status == WMLC_OK)
@@ -419,7 +457,8 @@ find_dead_directions(WmlcPriorFit *fit)
 			model->vectors[k + (size_t) l * dead] = model->slope[k + (size_t) l * n]
 				/ fit->reduced.weight;
 	wmlc_model_eigen(model, dead, model->vectors, model->values);
-	for (int i = 0; i < r && dead > 0; i++)
+	memset(fit->scratch, 0, (size_t) r * dead * sizeof(double));
+	for (int i = 0; i < fit->reduced.height && dead > 0; i++)
 		cblas_dgemv(CblasColMajor, CblasTrans, dead, dead, 1.0, model->vectors, dead,
 					fit->phi + (size_t) i * n, 1, 0.0, fit->scratch + (size_t) i * dead, 1);
 	return dead;
@@ -432,11 +471,11 @@ find_dead_features(WmlcPriorFit *fit)
 	const WmlcReduced *reduced = &fit->reduced;
 	double	   *slopes = fit->model.values;
 	int			r = reduced->rank;
-	int			d = reduced->dims;
+	int			d = fit->feature_count;
 	WmlcStatus	status;
 
 	for (int k = 0; k < d; k++)
-		cblas_dcopy(r, reduced->loadings + (size_t) k * r, 1, fit->phi + k, d);
+		cblas_dcopy(r, reduced->loadings + (size_t) fit->features[k] * r, 1, fit->phi + k, d);
 	fit->slope.kind = WMLC_SLOPE_FIRST;
 	status = wmlc_sweep_slope(&fit->sweep, &fit->current, fit->phi, d, &fit->slope);
 	if (status != WMLC_OK)
@@ -491,7 +530,7 @@ static WmlcStatus
 revive(WmlcPriorFit *fit, bool *revived)
 {
 	bool		full = fit->options->covariance == WMLC_PRIOR_FULL;
-	int			candidates = fit->reduced.dims;
+	int			candidates = fit->feature_count;
 	double		length = 1.0;
 	WmlcStatus	status = WMLC_OK;
 
@@ -572,8 +611,11 @@ advance(WmlcPriorFit *fit, double *damping, double *expected)
 	{
 		wmlc_model_build(&fit->model, &fit->slope, &fit->current, &fit->reduced, fit->degrees,
 						 fit->options->evenness);
-		status = newton_step(fit, damping, expected);
+		if (!fit->model.interrupted)
+			status = newton_step(fit, damping, expected);
 	}
+	if (fit->model.interrupted)
+		return WMLC_INTERRUPTED;
 	if (status == WMLC_OK && kind == WMLC_SLOPE_OBSERVED
 		&& *expected <= fmax(TOLERANCE, rounding(fit)))
 		status = finish(fit);
@@ -589,6 +631,7 @@ iterate(WmlcPriorFit *fit)
 	double		expected = INFINITY;
 	int			at_floor = 0;
 
+	fit->converged = false;
 	while (!fit->converged && fit->iterations < limit && damping <= LARGEST_DAMPING
 		   && at_floor < MOST_AT_FLOOR)
 	{
@@ -616,6 +659,10 @@ prepare(WmlcPriorFit *fit)
 	fit->slope.reml = fit->options->method == WMLC_PRIOR_REML;
 	fit->iterations = 0;
 	fit->converged = false;
+	fit->feature_count = 0;
+	for (int k = 0; k < reduced->dims; k++)
+		if (fit->options->random == NULL || fit->options->random[k])
+			fit->features[fit->feature_count++] = k;
 	fit->degrees = reduced->rows;
 	fit->offset = 0.0;
 	if (fit->slope.reml)
@@ -629,19 +676,75 @@ prepare(WmlcPriorFit *fit)
 			* log(reduced->response_unit / reduced->scale[reduced->dims]);
 }
 
+/*
+ * Robust fits: noise and scale of the tasks in turn with steps for T.  Steps are
+ * Newton's, for the tasks' numbers as they are; when these no longer change, the
+ * iteration ends as that of the plain model.
+ */
+static WmlcStatus
+iterate_robust(WmlcPriorFit *fit)
+{
+	double		damping = 0.0;
+	double		expected = INFINITY;
+	double		change = INFINITY;
+	WmlcStatus	status = WMLC_OK;
+
+	for (int k = 0; k < MOST_ROUNDS && status == WMLC_OK && change > SETTLED; k++)
+	{
+		status = wmlc_task_update(&fit->task_prior, &fit->sweep, &fit->reduced, &fit->current,
+								  &change);
+		if (status == WMLC_OK)
+			status = evaluate(fit, &fit->current);
+		if (status == WMLC_OK && fit->current.directions > 0)
+		{
+			fit->iterations++;
+			damping = fmin(damping, 1.0);
+			status = advance(fit, &damping, &expected);
+		}
+		if (status == WMLC_OK)
+			report(fit);
+	}
+	if (status == WMLC_OK)
+		status = iterate(fit);
+	fit->converged = fit->converged && change <= SETTLED;
+	return status;
+}
+
+static bool
+is_robust(const WmlcPriorFit *fit)
+{
+	return fit->task_prior.own_noise || fit->task_prior.student;
+}
+
 WmlcStatus
 wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 {
 	WmlcStatus	status;
 
 	prepare(fit);
+	status = wmlc_span_rotate(&fit->span, &fit->reduced, fit->features, fit->feature_count,
+							  fit->options->poll);
+	if (status != WMLC_OK)
+		return status;
+	if (is_robust(fit))
+		wmlc_task_start(&fit->task_prior, &fit->reduced, fit->options);
+	if (fit->task_prior.own_noise)
+		fit->reduced.fixed_noise = 1.0;
+	status = wmlc_sum_fixed(&fit->reduced, fit->options->poll);
+	if (status != WMLC_OK)
+		return status;
 	start(fit);
 	if (spread && fit->current.directions > 0)
 	{
 		status = find_first(fit);
-		return status == WMLC_OK ? iterate(fit) : status;
+		if (status != WMLC_OK)
+			return status;
+		return is_robust(fit) ? iterate_robust(fit) : iterate(fit);
 	}
 	fit->current.directions = 0;
+	status = evaluate(fit, &fit->current);
+	if (status == WMLC_OK && is_robust(fit))
+		status = iterate_robust(fit);
 	fit->converged = true;
-	return evaluate(fit, &fit->current);
+	return status;
 }

@@ -5,6 +5,8 @@
  *	  prior_weights.c	what each task counts
  *	  prior_triangle.c	the triangle of one task
  *	  prior_reduce.c	grams to compressed tasks in a basis fit for doubles
+ *	  prior_span.c		features whose coefficients are the same in all tasks
+ *	  prior_tasks.c		the noise and the scale of each task
  *	  prior_sweep.c		sums over all tasks at a given T: the objective
  *	  prior_slope.c		the same for its derivatives
  *	  prior_newton.c	the local quadratic model of the objective and its minimum
@@ -25,6 +27,7 @@
 #ifndef WMLC_PRIOR_INTERNAL_H
 #define WMLC_PRIOR_INTERNAL_H
 
+#include <cblas.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -55,15 +58,12 @@ wmlc_packed_size(int n)
 static inline void
 wmlc_outer(int n, int k, const double *a, double *result)
 {
+	memset(result, 0, (size_t) n * n * sizeof(double));
+	if (k > 0)
+		cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1.0, a, n, 0.0, result, n);
 	for (int j = 0; j < n; j++)
-		for (int i = j; i < n; i++)
-		{
-			double		sum = 0.0;
-
-			for (int l = 0; l < k; l++)
-				sum += a[i + (size_t) l * n] * a[j + (size_t) l * n];
-			result[i + (size_t) j * n] = result[j + (size_t) i * n] = sum;
-		}
+		for (int i = j + 1; i < n; i++)
+			result[j + (size_t) i * n] = result[i + (size_t) j * n];
 }
 
 /* ---- prior_weights.c ---- */
@@ -152,7 +152,17 @@ typedef struct WmlcReduced
 	int			dims;			/* d */
 	int			rank;			/* r */
 	size_t		blocks;			/* of WMLC_PRIOR_LANES tasks */
-	WmlcLanes  *tasks;			/* per block: R packed, beta, alpha */
+	WmlcLanes  *tasks;			/* per block: R packed, beta, then WMLC_TASK_... */
+
+	/*
+	 * T acts on the first `height` coordinates alone; r unless some features
+	 * are fixed.  Rows of R below contribute sums that do not depend on T, at mu
+	 * = 0: see prior_span.c.
+	 */
+	int			height;
+	double	   *fixed_precision;	/* packed r x r */
+	double	   *fixed_pull;		/* r */
+	double		fixed_squares;
 	double		weight;			/* sum of alpha */
 	double		rows;			/* sum of alpha n */
 	double		within;			/* sum of alpha (y'y - beta'beta) */
@@ -167,10 +177,34 @@ typedef struct WmlcReduced
 	double	   *center;			/* r */
 } WmlcReduced;
 
+/*
+ * What stands behind beta.  With the noise v of a task in units of s2 and the
+ * precision tau of its coefficients (both 1 in the plain model), rows are scaled
+ * by 1 / sqrt(v tau) and residuals then count tau times:
+ * see prior_tasks.c.
+ */
+enum
+{
+	WMLC_TASK_ALPHA,
+	WMLC_TASK_SCALE,			/* 1 / sqrt(v tau) */
+	WMLC_TASK_GAIN,				/* sqrt(tau) */
+	WMLC_TASK_WITHIN,			/* y'y - beta'beta */
+	WMLC_TASK_ROWS,				/* n */
+	WMLC_TASK_NUMBERS
+};
+
 static inline size_t
 wmlc_reduced_stride(int rank)
 {
-	return wmlc_packed_size(rank) + rank + 1;
+	return wmlc_packed_size(rank) + rank + WMLC_TASK_NUMBERS;
+}
+
+/* Where the numbers of a block stand. */
+static inline WmlcLanes *
+wmlc_reduced_numbers(const WmlcReduced *reduced, size_t block)
+{
+	return reduced->tasks + block * wmlc_reduced_stride(reduced->rank)
+		+ wmlc_packed_size(reduced->rank) + reduced->rank;
 }
 
 extern void wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count,
@@ -196,6 +230,7 @@ typedef struct WmlcSweep
 {
 	const WmlcReduced *reduced;
 	WmlcPriorCovariance covariance;
+	bool		keep_products;	/* for the last term of prior_newton.c's Hessian */
 	WmlcPoll	poll;
 	WmlcLanes  *spread;			/* R Lambda, r x m by rows */
 	WmlcLanes  *factor;			/* K, r x r by rows */
@@ -255,12 +290,15 @@ typedef struct WmlcPriorSlope
 	double	   *excess;			/* sum alpha W */
 	double	   *curvature;		/* full: packed x packed; diagonal: packed */
 	double	   *coupling;		/* observed.  full: r m x m; diagonal: r x m */
-	double	   *products;		/* observed, REML.  full: packed x packed;
+	double	   *products;		/* observed, REML, if kept.  full: packed x packed;
 								 * diagonal: m x packed r */
 } WmlcPriorSlope;
 
-extern void wmlc_sweep_layout(WmlcSweep *sweep, int dims, WmlcPriorCovariance covariance,
+extern void wmlc_sweep_layout(WmlcSweep *sweep, int dims, const WmlcPriorOptions *options,
 							  WmlcArena *arena);
+
+/* Does a fit of these sizes have room for REML's last term? */
+extern bool wmlc_keeps_products(int dims, const WmlcPriorOptions *options);
 
 extern void wmlc_sweep_clear(WmlcSweep *sweep, size_t count);
 
@@ -274,6 +312,69 @@ extern void wmlc_sweep_read(const WmlcSweep *sweep, size_t first, size_t count, 
  */
 extern WmlcStatus wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,
 								   double *log_det, double *squares);
+
+/* ---- prior_span.c ---- */
+
+typedef struct WmlcSpan
+{
+	double	   *columns;		/* loadings of random features, factored */
+	double	   *rotation;		/* r x r by columns */
+	double	   *task;			/* a task before and after */
+	double	   *product;
+	double	   *tau;
+	double	   *lapack;
+	int		   *pivots;
+} WmlcSpan;
+
+extern int	wmlc_count_random(int dims, const WmlcPriorOptions *options);
+extern void wmlc_span_layout(WmlcSpan *span, int dims, const WmlcPriorOptions *options,
+							 WmlcArena *arena);
+
+/* Change basis so that T acts on the first coordinates. */
+extern WmlcStatus wmlc_span_rotate(WmlcSpan *span, WmlcReduced *reduced, const int *features,
+								   int count, WmlcPoll poll);
+extern WmlcStatus wmlc_sum_fixed(WmlcReduced *reduced, WmlcPoll poll);
+extern void wmlc_add_fixed(const WmlcReduced *reduced, WmlcPriorPoint *point, double *pull,
+						   double *squares);
+
+/* Lambda in terms of the random features, d x m by columns, in scaled units */
+extern void wmlc_span_solve(const WmlcSpan *span, const WmlcReduced *reduced,
+							const WmlcPriorPoint *point, const int *features, double *columns);
+
+/* ---- prior_tasks.c ---- */
+
+/*
+ * Gamma distributions of the tasks' precisions, of the noise (shape, and scale in
+ * internal units) and of the spread (both nu / 2).
+ */
+typedef struct WmlcTaskPrior
+{
+	bool		own_noise;
+	bool		student;
+	double		noise_shape;
+	double		noise_rate;
+	double		degrees;		/* nu */
+	bool		fixed_degrees;
+	double		correction;		/* of the log-likelihood, for what is integrated out */
+	double	   *statistics;		/* four for each task: see prior_tasks.c */
+} WmlcTaskPrior;
+
+extern void wmlc_task_layout(WmlcTaskPrior *prior, size_t count, const WmlcPriorOptions *options,
+							 WmlcArena *arena);
+
+/* First noises, from the tasks' own regressions. */
+extern void wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced,
+							const WmlcPriorOptions *options);
+
+/*
+ * Noise and scale of every task, given T and mu, and their distributions; the
+ * largest relative change of a precision comes back.
+ */
+extern WmlcStatus wmlc_task_update(WmlcTaskPrior *prior, WmlcSweep *sweep, WmlcReduced *reduced,
+								   const WmlcPriorPoint *point, double *change);
+
+/* log density of log x, x having a gamma distribution, with Laplace's factor */
+extern double wmlc_gamma_evidence(double shape, double rate, double x, double information);
 
 /* ---- prior_slope.c ---- */
 
@@ -308,11 +409,14 @@ typedef struct WmlcPriorModel
 	double	   *vectors;
 	double	   *values;
 	double	   *size;			/* root of the information along each direction */
+	double	   *metric;			/* root of Phi'P Phi along each, the same unless tasks differ */
+	WmlcPoll	poll;
+	bool		interrupted;
 	double	   *least;			/* lower bounds of the step on the diagonal */
 	double	   *lapack;			/* 64 d + 64 */
 } WmlcPriorModel;
 
-extern void wmlc_model_layout(WmlcPriorModel *model, int dims, WmlcPriorCovariance covariance,
+extern void wmlc_model_layout(WmlcPriorModel *model, int dims, const WmlcPriorOptions *options,
 							  WmlcArena *arena);
 
 /* The penalty of prior.h at Lambda, zero for equal spread in all directions. */
@@ -349,6 +453,10 @@ typedef struct WmlcPriorFit
 	WmlcPriorModel model;
 	WmlcPriorPoint current;
 	WmlcPriorPoint trial;
+	WmlcSpan	span;
+	WmlcTaskPrior task_prior;
+	int		   *features;		/* those with spread */
+	int			feature_count;
 	double	   *pull;			/* r */
 	double	   *phi;			/* the frame, r x model.directions by rows */
 	double	   *scratch;		/* r x r */
@@ -358,8 +466,8 @@ typedef struct WmlcPriorFit
 	bool		converged;
 } WmlcPriorFit;
 
-extern void wmlc_fit_layout(WmlcPriorFit *fit, int dims, const WmlcPriorOptions *options,
-							WmlcArena *arena);
+extern void wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count,
+							const WmlcPriorOptions *options, WmlcArena *arena);
 
 /*
  * Fit the compressed tasks of fit->reduced; with S = 0 throughout unless spread

@@ -50,15 +50,18 @@ dot_tile(int n, const WmlcLanes *a, size_t a_step, const WmlcLanes *b, size_t b_
 	sum[3] = s3;
 }
 
-/* result (n x m by rows) = a (n x k by rows, zero before the diagonal if upper) b */
+/*
+ * result (n x m by rows) = a (n x k by rows) b.  If upper, a is the first k
+ * columns of a packed triangle of that size, zero before the diagonal.
+ */
 ALWAYS_INLINE void
-multiply(int n, int k, int m, bool upper, const WmlcLanes *a, size_t a_stride,
+multiply(int n, int k, int m, int upper, const WmlcLanes *a, size_t a_stride,
 		 const double *b, WmlcLanes *result)
 {
 	for (int i = 0; i < n; i++)
 	{
 		/* Rows of a packed triangle get shorter from one to the next. */
-		const WmlcLanes *row = upper ? a + wmlc_packed(k, i, i) : a + i * a_stride;
+		const WmlcLanes *row = upper ? a + wmlc_packed(upper, i, i) : a + i * a_stride;
 		int			first = upper ? i : 0;
 
 		for (int c = 0; c < m; c += TILE)
@@ -159,14 +162,18 @@ ALWAYS_INLINE WmlcLanes
 whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *point)
 {
 	int			r = sweep->reduced->rank;
+	int			h = sweep->reduced->height;
 	int			m = point->directions;
 	const WmlcLanes *beta = task + wmlc_packed_size(r);
+	WmlcLanes	scale = beta[r + WMLC_TASK_SCALE];
 	WmlcLanes	log_det = {0.0};
 	WmlcLanes	product = {0.0};
 
 	product += 1.0;
-	multiply(r, r, m, true, task, 0, point->lambda, sweep->spread);
-	for (int i = 0; i < r; i++)
+	multiply(h, h, m, r, task, 0, point->lambda, sweep->spread);
+	for (int i = 0; i < h * m; i++)
+		sweep->spread[i] *= scale;
+	for (int i = 0; i < h; i++)
 	{
 		WmlcLanes  *row = sweep->factor + (size_t) i * r;
 		WmlcLanes  *white = sweep->white + (size_t) i * (r + 1);
@@ -188,13 +195,13 @@ whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *poin
 			white[j] = (WmlcLanes) {0.0};
 		for (int j = i; j < r; j++)
 		{
-			white[j] = triangle[j - i];
+			white[j] = scale * triangle[j - i];
 			residual -= triangle[j - i] * point->mean[j];
 		}
-		white[r] = residual;
+		white[r] = scale * residual;
 
 		product *= whiten_row(r, i, sweep->factor, sweep->white);
-		if (i % PIVOTS_PER_LOG == PIVOTS_PER_LOG - 1 || i == r - 1)
+		if (i % PIVOTS_PER_LOG == PIVOTS_PER_LOG - 1 || i == h - 1)
 		{
 			log_det += lanes_log(product);
 			product = (WmlcLanes) {0.0} + 1.0;

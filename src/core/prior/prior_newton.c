@@ -53,16 +53,22 @@
 #define LEAST_SHARE 1e-3
 
 void
-wmlc_model_layout(WmlcPriorModel *model, int dims, WmlcPriorCovariance covariance, WmlcArena *arena)
+wmlc_model_layout(WmlcPriorModel *model, int dims, const WmlcPriorOptions *options,
+				  WmlcArena *arena)
 {
 	size_t		d = dims;
-	size_t		parameters = covariance == WMLC_PRIOR_FULL ? wmlc_packed_size(dims) : d;
+	size_t		q = wmlc_count_random(dims, options);
+	bool		full = options->covariance == WMLC_PRIOR_FULL;
+	size_t		parameters = full ? wmlc_packed_size((int) q) : q;
 
-	model->covariance = covariance;
+	model->covariance = options->covariance;
+	model->poll = options->poll;
+	model->interrupted = false;
 	model->gradient = wmlc_arena_doubles(arena, parameters);
 	model->hessian = wmlc_arena_doubles(arena, parameters * parameters);
 	model->damping = wmlc_arena_doubles(arena, parameters);
-	model->factor = wmlc_arena_doubles(arena, parameters * parameters);
+	/* before it is a factor it maps parameters to the mean */
+	model->factor = wmlc_arena_doubles(arena, parameters * (parameters > d ? parameters : d));
 	model->unit = wmlc_arena_doubles(arena, parameters);
 	model->step = wmlc_arena_doubles(arena, parameters);
 	model->slope = wmlc_arena_doubles(arena, d * d);
@@ -72,6 +78,7 @@ wmlc_model_layout(WmlcPriorModel *model, int dims, WmlcPriorCovariance covarianc
 	model->vectors = wmlc_arena_doubles(arena, d * d);
 	model->values = wmlc_arena_doubles(arena, d);
 	model->size = wmlc_arena_doubles(arena, d);
+	model->metric = wmlc_arena_doubles(arena, d);
 	model->least = wmlc_arena_doubles(arena, d);
 	model->lapack = wmlc_arena_doubles(arena, 64 * d + 64);
 }
@@ -206,6 +213,14 @@ pair(int m, int k, int l)
 	return k <= l ? wmlc_packed(m, k, l) : wmlc_packed(m, l, k);
 }
 
+/* Between the parts of a large Hessian; whoever sees it first says so. */
+static bool
+stop(WmlcPriorModel *model)
+{
+	model->interrupted = model->interrupted || wmlc_interrupted(model->poll);
+	return model->interrupted;
+}
+
 /* sum alpha (2 tr W X Q X - tr Q X Q X), gathered from the outer products */
 static void
 set_trace_terms(WmlcPriorModel *model, const double *curvature)
@@ -214,7 +229,7 @@ set_trace_terms(WmlcPriorModel *model, const double *curvature)
 	size_t		n = model->parameters;
 	size_t		size = wmlc_packed_size(m);
 
-	for (int l = model->dead; l < m; l++)
+	for (int l = model->dead; l < m && !stop(model); l++)
 		for (int k = 0; k <= l; k++)
 			for (int b = model->dead; b < m; b++)
 				for (int a = 0; a <= b; a++)
@@ -223,12 +238,29 @@ set_trace_terms(WmlcPriorModel *model, const double *curvature)
 						   + upper(curvature, size, pair(m, k, a), pair(m, l, b)));
 }
 
+/* Columns of a product between two polls. */
+#define POLL_COLUMNS 256
+
+/* hessian -= factor map'map, map having so many rows */
+static void
+subtract_square(WmlcPriorModel *model, int rows, double factor, const double *map)
+{
+	int			n = (int) model->parameters;
+
+	for (int first = 0; first < n && !stop(model); first += POLL_COLUMNS)
+	{
+		int			width = n - first < POLL_COLUMNS ? n - first : POLL_COLUMNS;
+
+		cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, n, width, rows, -factor, map, rows,
+					map + (size_t) first * rows, rows, 1.0, model->hessian + (size_t) first * n, n);
+	}
+}
+
 /* - 2 |sum alpha N X u|^2 */
 static void
 subtract_mean_terms(WmlcPriorModel *model, int r, const double *coupling)
 {
 	int			m = model->directions;
-	size_t		n = model->parameters;
 	size_t		step = (size_t) r * m;
 	double	   *map = model->factor;	/* r x n, free until the factorisation */
 
@@ -237,8 +269,7 @@ subtract_mean_terms(WmlcPriorModel *model, int r, const double *coupling)
 			for (int a = 0; a < r; a++)
 				map[a + r * parameter(model, k, l)] = coupling[(size_t) a * m + k + step * l]
 					+ coupling[(size_t) a * m + l + step * k];
-	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, n, n, r, -2.0, map, r, map, r, 1.0,
-				model->hessian, n);
+	subtract_square(model, r, 2.0, map);
 }
 
 /* 2 <G, E E'> */
@@ -263,20 +294,18 @@ static void
 subtract_reml_terms(WmlcPriorModel *model, const double *products)
 {
 	int			m = model->directions;
-	int			n = model->parameters;
 	size_t		size = wmlc_packed_size(m);
 	double	   *map = model->factor;	/* size x n */
 
-	for (int l = model->dead; l < m; l++)
+	for (int l = model->dead; l < m && !stop(model); l++)
 		for (int k = 0; k <= l; k++)
 			for (int a = 0; a < m; a++)
 				for (int b = a; b < m; b++)
 					map[wmlc_packed(m, a, b) + size * parameter(model, k, l)] =
-						(a == b ? 1.0 : M_SQRT2) / (model->size[a] * model->size[b])
+						(a == b ? 1.0 : M_SQRT2) / (model->metric[a] * model->metric[b])
 						* (upper(products, size, pair(m, a, k), pair(m, b, l))
 						   + upper(products, size, pair(m, a, l), pair(m, b, k)));
-	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, n, n, size, -1.0, map, size, map, size,
-				1.0, model->hessian, n);
+	subtract_square(model, (int) size, 1.0, map);
 }
 
 static void
@@ -287,7 +316,7 @@ build_full(WmlcPriorModel *model, const WmlcPriorSlope *slope, int r)
 		return;
 	add_slope_terms(model);
 	subtract_mean_terms(model, r, slope->coupling);
-	if (slope->reml)
+	if (slope->products != NULL)
 		subtract_reml_terms(model, slope->products);
 }
 
@@ -310,7 +339,7 @@ build_diagonal(WmlcPriorModel *model, const WmlcPriorSlope *slope, int r)
 	/* The coupling by rows, r x m, is its transpose by columns. */
 	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, m, r, -8.0, slope->coupling, m,
 				slope->coupling, m, 1.0, model->hessian, m);
-	if (!slope->reml)
+	if (slope->products == NULL)
 		return;
 	for (int k = 0; k < m; k++)
 		for (int l = 0; l < m; l++)

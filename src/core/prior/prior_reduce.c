@@ -44,6 +44,8 @@ wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count, WmlcArena
 	reduced->basis = wmlc_arena_doubles(arena, d * d);
 	reduced->loadings = wmlc_arena_doubles(arena, d * d);
 	reduced->center = wmlc_arena_doubles(arena, d);
+	reduced->fixed_precision = wmlc_arena_doubles(arena, wmlc_packed_size(dims));
+	reduced->fixed_pull = wmlc_arena_doubles(arena, d);
 }
 
 static void
@@ -198,7 +200,7 @@ make_basis(Reducer *reducer, WmlcReduced *reduced, double response_pivot)
 
 /* The triangle of one task in the new basis, into its lane; its weight too. */
 static void
-store_task(const Reducer *reducer, WmlcReduced *reduced, size_t slot, double alpha)
+store_task(const Reducer *reducer, WmlcReduced *reduced, size_t slot, const double *numbers)
 {
 	const WmlcTriangle *part = &reducer->part;
 	int			r = reduced->rank;
@@ -221,7 +223,8 @@ store_task(const Reducer *reducer, WmlcReduced *reduced, size_t slot, double alp
 				block[wmlc_packed_size(r) + i][lane] = entry / unit;
 		}
 	}
-	block[wmlc_packed_size(r) + r][lane] = alpha;
+	for (int k = 0; k < WMLC_TASK_NUMBERS; k++)
+		block[wmlc_packed_size(r) + r + k][lane] = numbers[k];
 }
 
 static WmlcStatus
@@ -255,9 +258,16 @@ reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reduc
 		residual = wmlc_triangle_get(&reducer->part, r, r).hi / unit;
 		within = wmlc_dd_add(within, wmlc_dd_mul_d(wmlc_two_prod(residual, residual),
 												   weights->alpha[j]));
-		store_task(reducer, reduced, slot++, weights->alpha[j]);
+		store_task(reducer, reduced, slot++, (double[]) {
+			[WMLC_TASK_ALPHA] = weights->alpha[j],
+			[WMLC_TASK_SCALE] = 1.0,
+			[WMLC_TASK_GAIN] = 1.0,
+			[WMLC_TASK_WITHIN] = residual * residual,
+			[WMLC_TASK_ROWS] = tasks->rows[j]
+		});
 	}
 	reduced->within = wmlc_dd_value(within);
+	reduced->height = r;
 
 	/* Lanes left over in the last block weigh nothing. */
 	reduced->blocks = (slot + WMLC_PRIOR_LANES - 1) / WMLC_PRIOR_LANES;
@@ -283,6 +293,7 @@ wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
 	reduced->weight = weights->total;
 	reduced->rows = weights->rows;
 	reduced->floor = NOISE_FLOOR;
+	reduced->fixed_noise = 0.0;
 
 	status = pool(tasks, weights, reducer.pooled, poll);
 	if (status == WMLC_OK)

@@ -20,6 +20,7 @@ typedef struct SlopeTask
 	int			directions;
 	WmlcSlopeKind kind;
 	bool		reml;
+	bool		keep_products;
 } SlopeTask;
 
 /* Where the running sums of each kind begin. */
@@ -49,16 +50,17 @@ sums_layout(int r, const SlopeTask *what, WmlcPriorCovariance covariance)
 	if (what->kind == WMLC_SLOPE_EXPECTED)
 		return at;
 	at.products = at.count = at.coupling + (size_t) r * m;
-	if (what->reml)
+	if (what->keep_products)
 		at.count = at.products + m * wmlc_packed_size(r);
 	return at;
 }
 
 /* N = F^-1 Z'Y, r x m by rows */
 ALWAYS_INLINE void
-find_influence(const WmlcSweep *sweep, const WmlcPriorPoint *point, int m)
+find_influence(const WmlcSweep *sweep, const WmlcPriorPoint *point, int m, WmlcLanes gain)
 {
 	int			r = sweep->reduced->rank;
+	int			h = sweep->reduced->height;
 
 	for (int a = 0; a < r; a++)
 	{
@@ -69,7 +71,7 @@ find_influence(const WmlcSweep *sweep, const WmlcPriorPoint *point, int m)
 		{
 			WmlcLanes	sum[TILE];
 
-			dot_tile(r, sweep->white + a, r + 1, sweep->response + k, m, 1, sum);
+			dot_tile(h, sweep->white + a, r + 1, sweep->response + k, m, 1, sum);
 			for (int t = 0; t < TILE && k + t < m; t++)
 				row[k + t] = sum[t];
 		}
@@ -84,24 +86,27 @@ find_influence(const WmlcSweep *sweep, const WmlcPriorPoint *point, int m)
 		for (int k = 0; k < m; k++)
 			row[k] *= inverse;
 	}
+	for (int k = 0; k < r * m; k++)
+		sweep->influence[k] *= gain;
 }
 
 /* u, Q and W of a block, the last two packed */
 ALWAYS_INLINE void
-find_information(const WmlcSweep *sweep, const SlopeTask *what)
+find_information(const WmlcSweep *sweep, const SlopeTask *what, WmlcLanes gain)
 {
 	int			r = sweep->reduced->rank;
+	int			h = sweep->reduced->height;
 	int			m = what->directions;
-	double		inverse_sd = 1.0 / sqrt(what->point->noise);
+	WmlcLanes	inverse_sd = gain / sqrt(what->point->noise);
 	size_t		packed = wmlc_packed_size(m);
 
 	memset(sweep->task_information, 0, packed * sizeof(WmlcLanes));
-	add_gram(r, m, sweep->response, m, (WmlcLanes) {0.0} + 1.0, sweep->task_information);
+	add_gram(h, m, sweep->response, m, (WmlcLanes) {0.0} + 1.0, sweep->task_information);
 	for (int k = 0; k < m; k += TILE)
 	{
 		WmlcLanes	sum[TILE];
 
-		dot_tile(r, sweep->white + r, r + 1, sweep->response + k, m, 1, sum);
+		dot_tile(h, sweep->white + r, r + 1, sweep->response + k, m, 1, sum);
 		for (int t = 0; t < TILE && k + t < m; t++)
 			sweep->score[k + t] = sum[t] * inverse_sd;
 	}
@@ -130,7 +135,7 @@ add_diagonal(WmlcSweep *sweep, const SlopeTask *what, SumsLayout at, WmlcLanes a
 		for (int k = 0; k < m; k++)
 			sweep->sums[at.coupling + (size_t) a * m + k] +=
 				alpha * (n[(size_t) a * m + k] * sweep->score[k]);
-	if (!what->reml)
+	if (!what->keep_products)
 		return;
 	for (int k = 0; k < m; k++)
 		for (int a = 0; a < r; a++)
@@ -141,7 +146,8 @@ add_diagonal(WmlcSweep *sweep, const SlopeTask *what, SumsLayout at, WmlcLanes a
 
 /* Put a block's vectors into the batch, at the given column. */
 ALWAYS_INLINE void
-add_to_batch(WmlcSweep *sweep, const SlopeTask *what, WmlcLanes alpha, size_t column)
+add_to_batch(WmlcSweep *sweep, const SlopeTask *what, WmlcLanes alpha, WmlcLanes gain,
+			 size_t column)
 {
 	int			r = sweep->reduced->rank;
 	int			m = what->directions;
@@ -154,8 +160,8 @@ add_to_batch(WmlcSweep *sweep, const SlopeTask *what, WmlcLanes alpha, size_t co
 
 		*(WmlcLanes *) (sweep->batch_left + at) = alpha * q;
 		*(WmlcLanes *) (sweep->batch_right + at) = sweep->task_excess[k];
-		if (what->reml && what->kind == WMLC_SLOPE_OBSERVED)
-			*(WmlcLanes *) (sweep->batch_half + at) = 0.5 * q;
+		if (what->keep_products && what->kind == WMLC_SLOPE_OBSERVED)
+			*(WmlcLanes *) (sweep->batch_half + at) = 0.5 * gain * gain * q;
 	}
 	if (what->kind == WMLC_SLOPE_EXPECTED)
 		return;
@@ -208,24 +214,27 @@ ALWAYS_INLINE void
 slope_blocks(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
 {
 	int			r = sweep->reduced->rank;
+	int			h = sweep->reduced->height;
 	int			m = what->directions;
 	SumsLayout	at = sums_layout(r, what, sweep->covariance);
 
 	for (size_t b = first; b < end; b++)
 	{
 		const WmlcLanes *task = sweep->reduced->tasks + b * wmlc_reduced_stride(r);
-		WmlcLanes	alpha = task[wmlc_packed_size(r) + r];
+		const WmlcLanes *numbers = wmlc_reduced_numbers(sweep->reduced, b);
+		WmlcLanes	alpha = numbers[WMLC_TASK_ALPHA];
+		WmlcLanes	gain = numbers[WMLC_TASK_GAIN];
 
 		(void) whiten(sweep, task, what->point);
-		multiply(r, r, m, false, sweep->white, r + 1, what->phi, sweep->response);
-		find_information(sweep, what);
+		multiply(h, h, m, 0, sweep->white, r + 1, what->phi, sweep->response);
+		find_information(sweep, what, gain);
 		if (what->reml || what->kind == WMLC_SLOPE_OBSERVED)
-			find_influence(sweep, what->point, m);
+			find_influence(sweep, what->point, m, gain);
 		add_sums(sweep, what, at, alpha);
 		if (what->kind == WMLC_SLOPE_FIRST)
 			continue;
 		if (sweep->covariance == WMLC_PRIOR_FULL)
-			add_to_batch(sweep, what, alpha, (b - first) * LANES);
+			add_to_batch(sweep, what, alpha, gain, (b - first) * LANES);
 		else
 			add_diagonal(sweep, what, at, alpha);
 	}
@@ -259,30 +268,53 @@ slope_batch(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
 	slope_blocks_plain(sweep, what, first, end);
 }
 
-/* target += sum over tasks of left right' + right left' */
+/* Columns of a product between two polls. */
+#define POLL_COLUMNS 512
+
+/*
+ * target += sum over tasks of left right' + right left', the upper triangle, and
+ * what of the lower one is in the same blocks.  An interrupt is answered by the
+ * caller, who asks again.
+ */
 static void
-add_products(int packed, size_t tasks, const double *left, const double *right, double *target)
+add_products(int packed, size_t tasks, const double *left, const double *right, double *target,
+			 WmlcPoll poll)
 {
-	cblas_dsyr2k(CblasColMajor, CblasUpper, CblasTrans, packed, tasks, 1.0, left, WMLC_PRIOR_BATCH,
-				 right, WMLC_PRIOR_BATCH, 1.0, target, packed);
+	for (int first = 0; first < packed && !wmlc_interrupted(poll); first += POLL_COLUMNS)
+	{
+		int			width = packed - first < POLL_COLUMNS ? packed - first : POLL_COLUMNS;
+		double	   *block = target + (size_t) first * packed;
+
+		cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, first, width, tasks, 1.0, left,
+					WMLC_PRIOR_BATCH, right + (size_t) first * WMLC_PRIOR_BATCH, WMLC_PRIOR_BATCH,
+					1.0, block, packed);
+		cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, first, width, tasks, 1.0, right,
+					WMLC_PRIOR_BATCH, left + (size_t) first * WMLC_PRIOR_BATCH, WMLC_PRIOR_BATCH,
+					1.0, block, packed);
+		cblas_dsyr2k(CblasColMajor, CblasUpper, CblasTrans, width, tasks, 1.0,
+					 left + (size_t) first * WMLC_PRIOR_BATCH, WMLC_PRIOR_BATCH,
+					 right + (size_t) first * WMLC_PRIOR_BATCH, WMLC_PRIOR_BATCH, 1.0,
+					 block + first, packed);
+	}
 }
 
 static void
 add_outer_products(const WmlcSweep *sweep, const SlopeTask *what, size_t tasks,
 				   WmlcPriorSlope *slope)
 {
+	WmlcPoll	poll = sweep->poll;
 	int			r = sweep->reduced->rank;
 	int			m = what->directions;
 	int			packed = wmlc_packed_size(m);
 
-	add_products(packed, tasks, sweep->batch_left, sweep->batch_right, slope->curvature);
+	add_products(packed, tasks, sweep->batch_left, sweep->batch_right, slope->curvature, poll);
 	if (what->kind == WMLC_SLOPE_EXPECTED)
 		return;
 	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, r * m, m, tasks, 1.0,
 				sweep->batch_influence, WMLC_PRIOR_BATCH, sweep->batch_score,
 				WMLC_PRIOR_BATCH, 1.0, slope->coupling, r * m);
-	if (what->reml)
-		add_products(packed, tasks, sweep->batch_left, sweep->batch_half, slope->products);
+	if (what->keep_products)
+		add_products(packed, tasks, sweep->batch_left, sweep->batch_half, slope->products, poll);
 }
 
 static void
@@ -293,7 +325,7 @@ clear_slope(const SlopeTask *what, int r, WmlcPriorSlope *slope)
 
 	memset(slope->curvature, 0, packed * packed * sizeof(double));
 	memset(slope->coupling, 0, (size_t) r * m * m * sizeof(double));
-	if (what->reml)
+	if (what->keep_products)
 		memset(slope->products, 0, packed * packed * sizeof(double));
 }
 
@@ -305,7 +337,7 @@ wmlc_sweep_slope(WmlcSweep *sweep, const WmlcPriorPoint *point, const double *ph
 	int			r = reduced->rank;
 	size_t		packed = wmlc_packed_size(directions);
 	bool		full = sweep->covariance == WMLC_PRIOR_FULL;
-	SlopeTask	what = {point, phi, directions, slope->kind, slope->reml};
+	SlopeTask	what = {point, phi, directions, slope->kind, slope->reml, sweep->keep_products};
 	SumsLayout	at = sums_layout(r, &what, sweep->covariance);
 
 	wmlc_sweep_clear(sweep, at.count);

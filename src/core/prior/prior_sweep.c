@@ -10,30 +10,53 @@
  */
 #include "core/prior/prior_lanes.h"
 
+/* Beyond so many numbers REML does without the last term of its Hessian. */
+#define MOST_PRODUCTS ((size_t) 1 << 20)
+
+bool
+wmlc_keeps_products(int dims, const WmlcPriorOptions *options)
+{
+	int			random = wmlc_count_random(dims, options);
+
+	if (options->method != WMLC_PRIOR_REML)
+		return false;
+	if (options->covariance == WMLC_PRIOR_FULL)
+		return random == dims;
+	return random * wmlc_packed_size(dims) <= MOST_PRODUCTS;
+}
+
 void
-wmlc_sweep_layout(WmlcSweep *sweep, int dims, WmlcPriorCovariance covariance, WmlcArena *arena)
+wmlc_sweep_layout(WmlcSweep *sweep, int dims, const WmlcPriorOptions *options, WmlcArena *arena)
 {
 	size_t		d = dims;
+	size_t		q = wmlc_count_random(dims, options);
+	size_t		packed = wmlc_packed_size((int) q);
 	size_t		square = (d + TILE) * (d + TILE);
-	size_t		sums = (d + 4) * wmlc_packed_size(dims) + d * d + d + 2;
-	size_t		batch = covariance == WMLC_PRIOR_FULL ? WMLC_PRIOR_BATCH : 0;
+	size_t		value_sums = wmlc_packed_size(dims) + d + 2;
+	size_t		slope_sums = 4 * packed + d * q;
+	size_t		batch = options->covariance == WMLC_PRIOR_FULL ? WMLC_PRIOR_BATCH : 0;
+	size_t		sums;
 
-	sweep->covariance = covariance;
+	sweep->covariance = options->covariance;
+	sweep->keep_products = wmlc_keeps_products(dims, options);
+	if (sweep->keep_products && options->covariance == WMLC_PRIOR_DIAGONAL)
+		slope_sums += q * wmlc_packed_size(dims);
+	sums = value_sums > slope_sums ? value_sums : slope_sums;
 	sweep->spread = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
 	sweep->factor = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
 	sweep->white = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
 	sweep->response = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
 	sweep->influence = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
 	sweep->score = wmlc_arena_take(arena, d + TILE, sizeof(WmlcLanes));
-	sweep->task_information = wmlc_arena_take(arena, wmlc_packed_size(dims), sizeof(WmlcLanes));
-	sweep->task_excess = wmlc_arena_take(arena, wmlc_packed_size(dims), sizeof(WmlcLanes));
+	sweep->task_information = wmlc_arena_take(arena, packed, sizeof(WmlcLanes));
+	sweep->task_excess = wmlc_arena_take(arena, packed, sizeof(WmlcLanes));
 	sweep->sums = wmlc_arena_take(arena, sums, sizeof(WmlcLanes));
 	sweep->totals = wmlc_arena_span(arena, sums);
-	sweep->batch_left = wmlc_arena_doubles(arena, wmlc_packed_size(dims) * batch);
-	sweep->batch_right = wmlc_arena_doubles(arena, wmlc_packed_size(dims) * batch);
-	sweep->batch_half = wmlc_arena_doubles(arena, wmlc_packed_size(dims) * batch);
-	sweep->batch_influence = wmlc_arena_doubles(arena, d * d * batch);
-	sweep->batch_score = wmlc_arena_doubles(arena, d * batch);
+	sweep->batch_left = wmlc_arena_doubles(arena, packed * batch);
+	sweep->batch_right = wmlc_arena_doubles(arena, packed * batch);
+	sweep->batch_half = wmlc_arena_doubles(arena, sweep->keep_products ? packed * batch : 0);
+	sweep->batch_influence = wmlc_arena_doubles(arena, d * q * batch);
+	sweep->batch_score = wmlc_arena_doubles(arena, q * batch);
 }
 
 void
@@ -71,6 +94,7 @@ value_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t
 {
 	const WmlcReduced *reduced = sweep->reduced;
 	int			r = reduced->rank;
+	int			h = reduced->height;
 	WmlcLanes  *precision = sweep->sums;
 	WmlcLanes  *pull = precision + wmlc_packed_size(r);
 	WmlcLanes  *scalars = pull + r;
@@ -78,13 +102,16 @@ value_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t
 	for (size_t b = first; b < end; b++)
 	{
 		const WmlcLanes *task = reduced->tasks + b * wmlc_reduced_stride(r);
-		WmlcLanes	alpha = task[wmlc_packed_size(r) + r];
+		const WmlcLanes *numbers = wmlc_reduced_numbers(reduced, b);
+		WmlcLanes	alpha = numbers[WMLC_TASK_ALPHA];
+		WmlcLanes	gain = numbers[WMLC_TASK_GAIN];
 		WmlcLanes  *white = sweep->white;
 		size_t		stride = r + 1;
 
 		scalars[0] += alpha * whiten(sweep, task, point);
-		add_gram(r, r, white, stride, alpha, precision);
-		for (int i = 0; i < r; i++)
+		alpha *= gain * gain;
+		add_gram(h, r, white, stride, alpha, precision);
+		for (int i = 0; i < h; i++)
 		{
 			WmlcLanes	rho = white[i * stride + r];
 
@@ -155,5 +182,7 @@ wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,
 	wmlc_sweep_read(sweep, packed, r, pull);
 	wmlc_sweep_read(sweep, packed + r, 1, log_det);
 	wmlc_sweep_read(sweep, packed + r + 1, 1, squares);
+	if (reduced->height < r)
+		wmlc_add_fixed(reduced, point, pull, squares);
 	return WMLC_OK;
 }

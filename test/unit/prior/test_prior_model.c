@@ -126,6 +126,33 @@ check_derivatives(WmlcPriorFit *fit, uint64_t *state)
 	}
 }
 
+/* Tasks with noises and scales of their own */
+static void
+differ(WmlcReduced *reduced, uint64_t *state)
+{
+	for (size_t b = 0; b < reduced->blocks; b++)
+		for (int lane = 0; lane < WMLC_PRIOR_LANES; lane++)
+		{
+			wmlc_reduced_numbers(reduced, b)[WMLC_TASK_SCALE][lane] = exp(0.5 * check_normal(state));
+			wmlc_reduced_numbers(reduced, b)[WMLC_TASK_GAIN][lane] = exp(0.5 * check_normal(state));
+		}
+}
+
+static void
+find_metric(WmlcPriorFit *fit)
+{
+	for (int k = 0; k < 3; k++)
+	{
+		double		sum = 0.0;
+
+		for (int i = 0; i < 3; i++)
+			for (int j = 0; j < 3; j++)
+				sum += fit->current.lambda[i * 3 + k] * fit->current.precision[i + 3 * j]
+					* fit->current.lambda[j * 3 + k];
+		fit->model.metric[k] = sqrt(sum);
+	}
+}
+
 static void
 test_derivatives(void)
 {
@@ -147,13 +174,15 @@ test_derivatives(void)
 
 		weights.alpha = malloc(set.count * sizeof(double));
 		wmlc_prior_reduce_layout(&fit.reduced, 3, set.count, &size);
-		wmlc_fit_layout(&fit, 3, &options, &size);
+		wmlc_fit_layout(&fit, 3, set.count, &options, &size);
 		arena = (WmlcArena) {malloc(size.used), 0};
 		scratch = (WmlcArena) {malloc(wmlc_prior_reduce_scratch(3)), 0};
 		wmlc_prior_reduce_layout(&fit.reduced, 3, set.count, &arena);
-		wmlc_fit_layout(&fit, 3, &options, &arena);
+		wmlc_fit_layout(&fit, 3, set.count, &options, &arena);
 		CHECK(wmlc_prior_weigh(&tasks, &weights) == WMLC_OK, "weights");
 		CHECK(wmlc_prior_reduce(&tasks, &weights, &fit.reduced, scratch, NULL) == WMLC_OK, "reduce");
+		if (round >= 8)
+			differ(&fit.reduced, &state);
 		fit.sweep.reduced = &fit.reduced;
 		fit.sweep.poll = NULL;
 		fit.slope.reml = options.method == WMLC_PRIOR_REML;
@@ -172,6 +201,7 @@ test_derivatives(void)
 		fit.model.dead = 0;
 		CHECK(wmlc_sweep_slope(&fit.sweep, &fit.current, fit.current.lambda, 3, &fit.slope) == WMLC_OK,
 			  "slope");
+		find_metric(&fit);
 		wmlc_model_slope(&fit.model, &fit.slope, &fit.current, &fit.reduced, options.evenness);
 		wmlc_model_build(&fit.model, &fit.slope, &fit.current, &fit.reduced, fit.degrees,
 						 options.evenness);
