@@ -99,12 +99,14 @@ read_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *m
 	WmlcTriangle *triangle = &memory->triangle;
 	int			d = posterior->prior->dims;
 	double		rest;
-	WmlcStatus	status = wmlc_triangle_load(triangle, d + 1, target->moments, target->moments_lo,
-											NULL, NULL);
+	WmlcTriangleSource source = {
+		.p = d + 1,
+		.hi = target->moments,
+		.lo = target->moments_lo,
+		.rows = target->rows
+	};
+	WmlcStatus	status = wmlc_triangle_read(triangle, &source, target->poll);
 
-	triangle->tolerance = wmlc_triangle_tolerance(d + 1, target->rows, target->moments_lo != NULL);
-	if (status == WMLC_OK)
-		status = wmlc_triangle_factor(triangle);
 	if (status != WMLC_OK)
 		return status;
 	for (int i = 0; i <= d; i++)
@@ -230,6 +232,19 @@ update_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory 
 	return fmax(fabs(log(*noise / old_noise)), fabs(log(posterior->weight / old_weight)));
 }
 
+/* What a likelihood needs of the task. */
+static void
+finish_task(WmlcPosterior *posterior, PosteriorMemory *memory)
+{
+	int			d = posterior->prior->dims;
+
+	posterior->residual_squares = residual_squares(posterior, memory);
+	posterior->distance = cblas_ddot(d, posterior->coef, 1, posterior->coef, 1);
+	posterior->log_det = 0.0;
+	for (int i = 0; i < d; i++)
+		posterior->log_det += 2.0 * log(posterior->inner[i + (size_t) i * d]);
+}
+
 WmlcStatus
 wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterior *posterior,
 				  void *work)
@@ -262,6 +277,7 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 			break;
 		solve_posterior(posterior, &memory, noise);
 	}
+	finish_task(posterior, &memory);
 	cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->factor, d,
 				posterior->coef, 1);
 	cblas_daxpy(d, 1.0, posterior->mean, 1, posterior->coef, 1);

@@ -33,6 +33,7 @@ typedef struct WmlcTarget
 	const double *moments;
 	const double *moments_lo;
 	double		rows;			/* 0: unknown; then its noise is the prior's */
+	WmlcPoll	poll;
 	const double *descriptor;	/* g of them, or NULL if the prior has but the constant */
 } WmlcTarget;
 
@@ -51,6 +52,8 @@ typedef struct WmlcPosterior
 	double		noise_degrees;	/* of freedom of s, infinite if it is the same for all */
 	double		spread_degrees; /* of tau, likewise */
 	double		evidence;		/* log-likelihood of the noise and tau integrated out */
+	double		log_det;		/* log |M| */
+	double		residual_squares;	/* of the rows about m */
 	double		distance;		/* (m - mu)'S^-1(m - mu) tau, expected to be `used` */
 	double		used;			/* degrees of freedom that the coefficients took up */
 	double	   *scratch;		/* d x (d + 3) */

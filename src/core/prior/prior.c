@@ -126,8 +126,7 @@ expand_vectors(FitMemory *memory)
 	/* Fixed features have no spread, not even by rounding. */
 	if (memory->fit.feature_count < d)
 	{
-		wmlc_span_solve(&memory->fit.span, reduced, point, memory->fit.features,
-						memory->vectors + d);
+		wmlc_span_solve(&memory->fit.span, reduced, point, memory->vectors + d);
 		cblas_dscal(d * m, sd, memory->vectors + d, 1);
 	}
 }

@@ -78,6 +78,7 @@ typedef struct WmlcPriorTasks
 	const double *rows;			/* n_j, or the sum of the rows' weights */
 	const double *alpha;		/* or NULL: all ones */
 	double		temper;			/* 0 to 1 */
+	const double *descriptors;	/* g_j one after the other, for wmlc_prior_loglik, or NULL */
 } WmlcPriorTasks;
 
 /* Told after every iteration; `objective` is the log-likelihood less penalty. */
@@ -192,8 +193,8 @@ extern void wmlc_prior_covariance(const WmlcPrior *prior, double *covariance);
 
 /*
  * The weighted log-likelihood of tasks under a given prior, weights as in the
- * fit.  Only dims, mean, factor and noise of the prior are used; the noise must
- * be positive.
+ * fit.  Without noise it is infinite, positive if the prior explains the responses
+ * exactly.
  */
 extern WmlcStatus wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks,
 									WmlcPoll poll, double *loglik, void *work);

@@ -377,6 +377,8 @@ newton_step(WmlcPriorFit *fit, double *damping, double *expected)
 
 		if (!wmlc_model_newton(&fit->model, *damping, expected))
 		{
+			if (fit->model.interrupted)
+				return WMLC_INTERRUPTED;
 			*damping = fmax(10.0 * *damping, FIRST_DAMPING);
 			continue;
 		}

@@ -95,7 +95,6 @@ typedef struct WmlcTriangle
 {
 	const WmlcDdLoops *loops;
 	int			size;			/* features and response */
-	double		tolerance;		/* pivots below this share of a diagonal are zero */
 	WmlcSquare	square;
 	WmlcDdSpan	remainder;		/* diagonal of what is not yet explained */
 } WmlcTriangle;
@@ -113,13 +112,22 @@ wmlc_triangle_tolerance(int size, double rows, bool low_parts)
 extern void wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *arena);
 
 /*
- * Load entries of the packed p x p sums: entry (i, k) becomes
- * scale_i scale_k G(index_i, index_k).  A NULL index selects all, a NULL scale
- * is one.
+ * Where a triangle comes from: entries of the packed p x p sums.  Entry (i, k) is
+ * scale_i scale_k G(index_i, index_k); a NULL index selects all, a NULL scale is
+ * one.
  */
-extern WmlcStatus wmlc_triangle_load(WmlcTriangle *triangle, int p, const double *hi,
-									 const double *lo, const int *index, const double *scale);
-extern WmlcStatus wmlc_triangle_factor(WmlcTriangle *triangle);
+typedef struct WmlcTriangleSource
+{
+	int			p;
+	const double *hi;
+	const double *lo;			/* or NULL */
+	double		rows;
+	const int  *index;
+	const double *scale;
+} WmlcTriangleSource;
+
+extern WmlcStatus wmlc_triangle_read(WmlcTriangle *triangle, const WmlcTriangleSource *source,
+									 WmlcPoll poll);
 
 /*
  * The lower triangular K with K K' = I + Y'Y, Y being n x n by columns.  The
@@ -323,7 +331,7 @@ typedef struct WmlcSpan
 	double	   *product;
 	double	   *tau;
 	double	   *lapack;
-	int		   *pivots;
+	int		   *pivots;			/* features whose loadings are the columns */
 } WmlcSpan;
 
 extern int	wmlc_count_random(int dims, const WmlcPriorOptions *options);
@@ -339,7 +347,7 @@ extern void wmlc_add_fixed(const WmlcReduced *reduced, WmlcPriorPoint *point, do
 
 /* Lambda in terms of the random features, d x m by columns, in scaled units */
 extern void wmlc_span_solve(const WmlcSpan *span, const WmlcReduced *reduced,
-							const WmlcPriorPoint *point, const int *features, double *columns);
+							const WmlcPriorPoint *point, double *columns);
 
 /* ---- prior_tasks.c ---- */
 

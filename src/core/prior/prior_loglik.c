@@ -2,90 +2,53 @@
  * prior_loglik.c
  *	  The likelihood of tasks under a given prior.
  *
- * A task's responses have covariance s2 V, V = I + R S R' / s2, in the
- * compressed form of prior_internal.h, here in the caller's own basis.
+ * A task's responses have covariance s2 V, V = I + R S R' / s2, and with the
+ * posterior of its coefficients at hand
+ *
+ *	  log |V| = log |M|,		e'V^-1 e = |e - X m|^2 / s2 + (m - mu)'S^-1(m - mu)
+ *
+ * in the notation of posterior.h.  Where tasks have noises and scales of their
+ * own, these are at their best values and integrated out by Laplace's method.
  */
-#include <cblas.h>
-
+#include "core/prior/posterior.h"
 #include "core/prior/prior_internal.h"
 
-/* Tasks between two polls. */
-#define POLL_TASKS 256
-
-typedef struct LoglikMemory
-{
-	WmlcPriorWeights weights;
-	WmlcTriangle triangle;
-	WmlcDdSpan	shift;			/* (-mu, 1) */
-	double	   *spread;			/* (R L / s)', d x d */
-	double	   *factor;			/* K, K K' = V */
-	double	   *residual;		/* d */
-	double	   *root;			/* workspace */
-} LoglikMemory;
-
-static size_t
-loglik_layout(LoglikMemory *memory, int dims, size_t count, void *work)
-{
-	WmlcArena	arena = {work, 0};
-	size_t		d = dims;
-
-	memory->weights.alpha = wmlc_arena_doubles(&arena, count);
-	wmlc_triangle_layout(&memory->triangle, dims + 1, &arena);
-	memory->shift = wmlc_arena_span(&arena, d + 1);
-	memory->spread = wmlc_arena_doubles(&arena, d * d);
-	memory->factor = wmlc_arena_doubles(&arena, d * d);
-	memory->residual = wmlc_arena_doubles(&arena, d);
-	memory->root = wmlc_arena_doubles(&arena, wmlc_root_work(dims));
-	return arena.used;
-}
+/* Responses that the prior's mean leaves this share of are explained exactly. */
+#define EXACT 1e-18
 
 size_t
 wmlc_prior_loglik_workspace(int dims, size_t count)
 {
-	LoglikMemory memory;
+	WmlcArena	arena = {NULL, 0};
 
-	return loglik_layout(&memory, dims, count, NULL);
+	(void) wmlc_arena_doubles(&arena, count);
+	return arena.used + wmlc_posterior_workspace(dims);
 }
 
-/* log |V| + |V^-1/2 residual|^2 / s2 for the factored task */
+/* Without noise there is no density: it is infinite, or there is none at all. */
 static double
-task_deviance(LoglikMemory *memory, const WmlcPrior *prior)
+exact_loglik(const WmlcPosterior *posterior, double squares)
 {
-	const WmlcTriangle *triangle = &memory->triangle;
-	int			d = prior->dims;
-	double		sd = sqrt(prior->noise);
-	double		rest = wmlc_triangle_get(triangle, d, d).hi / sd;
-	double		sum = rest * rest;
+	return posterior->residual_squares <= EXACT * squares ? INFINITY : -INFINITY;
+}
 
-	for (int i = 0; i < d; i++)
-	{
-		WmlcDdSpan	row = wmlc_dd_from(wmlc_square_row(triangle->square, i), i);
-		WmlcDdSpan	shift = wmlc_dd_from(memory->shift, i);
+static double
+task_loglik(const WmlcPosterior *posterior, double rows)
+{
+	double		noise = posterior->sd * posterior->sd;
+	double		deviance = rows * log(2.0 * M_PI * noise) + posterior->log_det
+		+ posterior->residual_squares / noise + posterior->distance;
 
-		memory->residual[i] = wmlc_dd_value(triangle->loops->dot(d + 1 - i, row, shift)) / sd;
-		for (int k = 0; k < d; k++)
-		{
-			double		entry = 0.0;
-
-			for (int j = i > k ? i : k; j < d; j++)
-				entry += row.hi[j - i] * prior->factor[j + (size_t) k * d];
-			memory->spread[k + (size_t) i * d] = entry / sd;
-		}
-	}
-	wmlc_root(d, memory->spread, memory->factor, memory->root);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, memory->factor, d,
-				memory->residual, 1);
-	sum += cblas_ddot(d, memory->residual, 1, memory->residual, 1);
-	for (int i = 0; i < d; i++)
-		sum += 2.0 * log(memory->factor[i + (size_t) i * d]);
-	return sum;
+	return posterior->evidence - 0.5 * deviance;
 }
 
 WmlcStatus
 wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll poll,
 				  double *loglik, void *work)
 {
-	LoglikMemory memory;
+	WmlcArena	arena = {work, 0};
+	WmlcPriorWeights weights = {.alpha = wmlc_arena_doubles(&arena, tasks->count)};
+	void	   *posterior_work = arena.base + arena.used;
 	int			d = prior->dims;
 	size_t		size = wmlc_packed_size(d + 1);
 	WmlcDd		total = wmlc_dd(0.0);
@@ -93,34 +56,40 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 
 	if (tasks->dims != d)
 		return WMLC_DIMENSION_MISMATCH;
-	if (!(prior->noise > 0.0))
-		return WMLC_OUT_OF_RANGE;
-	(void) loglik_layout(&memory, d, tasks->count, work);
-	status = wmlc_prior_weigh(tasks, &memory.weights);
+	status = wmlc_prior_weigh(tasks, &weights);
 	if (status != WMLC_OK)
 		return status;
-	for (int i = 0; i <= d; i++)
-		wmlc_dd_set(memory.shift, i, wmlc_dd(i < d ? -prior->mean[i] : 1.0));
-
 	for (size_t j = 0; j < tasks->count; j++)
 	{
-		const double *lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size;
-		double		term;
+		const double *moments = tasks->moments + j * size;
+		WmlcTarget	target = {
+			.moments = moments,
+			.moments_lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size,
+			.rows = tasks->rows[j],
+			.poll = poll,
+			.descriptor = tasks->descriptors == NULL ? NULL
+			: tasks->descriptors + j * prior->descriptors
+		};
+		WmlcPosterior posterior;
 
-		if (j % POLL_TASKS == 0 && wmlc_interrupted(poll))
+		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
-		if (memory.weights.alpha[j] == 0.0)
+		if (weights.alpha[j] == 0.0)
 			continue;
-		memory.triangle.tolerance = wmlc_triangle_tolerance(d + 1, tasks->rows[j], lo != NULL);
-		status = wmlc_triangle_load(&memory.triangle, d + 1, tasks->moments + j * size, lo,
-									NULL, NULL);
-		if (status == WMLC_OK)
-			status = wmlc_triangle_factor(&memory.triangle);
+		status = wmlc_posterior_of(prior, &target, &posterior, posterior_work);
 		if (status != WMLC_OK)
 			return status;
-		term = task_deviance(&memory, prior) + tasks->rows[j] * log(2.0 * M_PI * prior->noise);
-		total = wmlc_dd_add(total, wmlc_two_prod(-0.5 * memory.weights.alpha[j], term));
+		if (!(prior->noise > 0.0))
+		{
+			*loglik = exact_loglik(&posterior, moments[size - 1]);
+			if (*loglik < 0.0)
+				return WMLC_OK;
+			continue;
+		}
+		total = wmlc_dd_add(total, wmlc_two_prod(weights.alpha[j],
+												 task_loglik(&posterior, tasks->rows[j])));
 	}
-	*loglik = wmlc_dd_value(total);
-	return isfinite(*loglik) ? WMLC_OK : WMLC_NOT_FINITE;
+	if (prior->noise > 0.0)
+		*loglik = wmlc_dd_value(total);
+	return isfinite(*loglik) || prior->noise == 0.0 ? WMLC_OK : WMLC_NOT_FINITE;
 }

@@ -43,6 +43,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
+#include "core/linalg/definite.h"
 #include "core/prior/prior_internal.h"
 
 /* Bounds of one step: what is left of a column, by how much T grows. */
@@ -484,6 +485,7 @@ static bool
 solve_damped(WmlcPriorModel *model, double damping)
 {
 	size_t		n = model->parameters;
+	WmlcStatus	status;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -494,18 +496,17 @@ solve_damped(WmlcPriorModel *model, double damping)
 		model->unit[i] = 1.0 / sqrt(diagonal);
 		model->step[i] = -model->gradient[i] * model->unit[i];
 	}
-	for (size_t j = 0; j < n; j++)
+	for (size_t i = 0; i < n; i++)
 	{
-		for (size_t i = j; i < n; i++)
-			model->factor[i + n * j] = model->hessian[i + n * j] * model->unit[i] * model->unit[j];
-		model->factor[j + n * j] = 1.0;
+		for (size_t j = 0; j < i; j++)
+			model->factor[i * n + j] = model->hessian[i + n * j] * model->unit[i] * model->unit[j];
+		model->factor[i * n + i] = 1.0;
 	}
-	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, model->factor, n) != 0)
+	status = wmlc_definite_factor((int) n, model->factor, (int) n, model->poll);
+	model->interrupted = model->interrupted || status == WMLC_INTERRUPTED;
+	if (status != WMLC_OK)
 		return false;
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, model->factor, n,
-				model->step, 1);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, n, model->factor, n,
-				model->step, 1);
+	wmlc_definite_solve((int) n, model->factor, (int) n, model->step);
 	for (size_t i = 0; i < n; i++)
 		model->step[i] *= model->unit[i];
 	return true;

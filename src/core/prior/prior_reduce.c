@@ -248,11 +248,14 @@ reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reduc
 			return WMLC_INTERRUPTED;
 		if (weights->alpha[j] == 0.0)
 			continue;
-		reducer->part.tolerance = wmlc_triangle_tolerance(p, tasks->rows[j], lo != NULL);
-		status = wmlc_triangle_load(&reducer->part, p, tasks->moments + j * size, lo,
-									reducer->index, reduced->scale);
-		if (status == WMLC_OK)
-			status = wmlc_triangle_factor(&reducer->part);
+		status = wmlc_triangle_read(&reducer->part, &(WmlcTriangleSource) {
+			.p = p,
+			.hi = tasks->moments + j * size,
+			.lo = lo,
+			.rows = tasks->rows[j],
+			.index = reducer->index,
+			.scale = reduced->scale
+		}, poll);
 		if (status != WMLC_OK)
 			return status;
 		residual = wmlc_triangle_get(&reducer->part, r, r).hi / unit;

@@ -42,30 +42,70 @@ wmlc_span_layout(WmlcSpan *span, int dims, const WmlcPriorOptions *options, Wmlc
 	span->pivots = wmlc_arena_take(arena, d, sizeof(int));
 }
 
-/* The rotation: its first columns span the loadings of the random features. */
+/*
+ * Independent features among the random ones, each time the one that the span so
+ * far explains the least of; their loadings to span->columns.
+ */
 static int
-find_rotation(WmlcSpan *span, const WmlcReduced *reduced, const int *features, int count)
+choose_features(WmlcSpan *span, const WmlcReduced *reduced, const int *features, int count)
 {
 	int			r = reduced->rank;
-	int			size = 64 * (reduced->dims + 1);
-	int			most = count < r ? count : r;
+	double	   *left = span->task;	/* what is not explained, r x count */
 	int			rank = 0;
 
 	for (int k = 0; k < count; k++)
 	{
 		const double *loading = reduced->loadings + (size_t) features[k] * r;
 		double		norm = cblas_dnrm2(r, loading, 1);
-		double	   *column = span->columns + (size_t) k * r;
 
-		memset(column, 0, r * sizeof(double));
+		memset(left + (size_t) k * r, 0, r * sizeof(double));
 		if (norm > 0.0)
-			cblas_daxpy(r, 1.0 / norm, loading, 1, column, 1);
-		span->pivots[k] = 0;
+			cblas_daxpy(r, 1.0 / norm, loading, 1, left + (size_t) k * r, 1);
+		memcpy(span->product + (size_t) k * r, left + (size_t) k * r, r * sizeof(double));
 	}
-	(void) LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, r, count, span->columns, r, span->pivots,
-							   span->tau, span->lapack, size);
-	while (rank < most && fabs(span->columns[rank + (size_t) rank * r]) > DEPENDENT)
-		rank++;
+	while (rank < r && rank < count)
+	{
+		int			best = 0;
+		double		longest = 0.0;
+		double	   *direction;
+
+		for (int k = 0; k < count; k++)
+		{
+			double		norm = cblas_dnrm2(r, left + (size_t) k * r, 1);
+
+			if (norm > longest)
+			{
+				longest = norm;
+				best = k;
+			}
+		}
+		if (!(longest > DEPENDENT))
+			break;
+		direction = span->tau;
+		cblas_dcopy(r, left + (size_t) best * r, 1, direction, 1);
+		cblas_dscal(r, 1.0 / longest, direction, 1);
+		for (int k = 0; k < count; k++)
+			cblas_daxpy(r, -cblas_ddot(r, direction, 1, left + (size_t) k * r, 1), direction, 1,
+						left + (size_t) k * r, 1);
+		memset(left + (size_t) best * r, 0, r * sizeof(double));
+		memcpy(span->columns + (size_t) rank * r, span->product + (size_t) best * r,
+			   r * sizeof(double));
+		span->pivots[rank++] = features[best];
+	}
+	return rank;
+}
+
+/* The rotation: its first columns span the loadings of the random features. */
+static int
+find_rotation(WmlcSpan *span, const WmlcReduced *reduced, const int *features, int count)
+{
+	int			r = reduced->rank;
+	int			size = 64 * (reduced->dims + 1);
+	int			rank = choose_features(span, reduced, features, count);
+
+	if (rank > 0)
+		(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, r, rank, span->columns, r, span->tau,
+								   span->lapack, size);
 	memset(span->rotation, 0, (size_t) r * r * sizeof(double));
 	memcpy(span->rotation, span->columns, (size_t) r * rank * sizeof(double));
 	(void) LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, r, r, rank, span->rotation, r, span->tau,
@@ -222,7 +262,7 @@ wmlc_add_fixed(const WmlcReduced *reduced, WmlcPriorPoint *point, double *pull, 
  */
 void
 wmlc_span_solve(const WmlcSpan *span, const WmlcReduced *reduced, const WmlcPriorPoint *point,
-				const int *features, double *columns)
+				double *columns)
 {
 	int			r = reduced->rank;
 	int			d = reduced->dims;
@@ -240,7 +280,7 @@ wmlc_span_solve(const WmlcSpan *span, const WmlcReduced *reduced, const WmlcPrio
 		memset(columns + (size_t) k * d, 0, d * sizeof(double));
 		for (int i = 0; i < h; i++)
 		{
-			int			feature = features[span->pivots[i] - 1];
+			int			feature = span->pivots[i];
 
 			columns[feature + (size_t) k * d] = c[i]
 				/ cblas_dnrm2(r, reduced->loadings + (size_t) feature * r, 1);

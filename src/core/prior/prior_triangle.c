@@ -11,6 +11,13 @@
 
 #include "core/prior/prior_internal.h"
 
+/* Columns between two polls. */
+#define POLL_COLUMNS 16
+
+/* By how much the tolerance rises where something comes out negative, and how far. */
+#define NEXT_TOLERANCE 0x1p13
+#define HIGHEST_TOLERANCE 1e-13
+
 void
 wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *arena)
 {
@@ -21,10 +28,15 @@ wmlc_triangle_layout(WmlcTriangle *triangle, int size, WmlcArena *arena)
 	triangle->remainder = wmlc_arena_span(arena, size);
 }
 
-WmlcStatus
-wmlc_triangle_load(WmlcTriangle *triangle, int p, const double *hi, const double *lo,
-				   const int *index, const double *scale)
+static WmlcStatus
+load(WmlcTriangle *triangle, const WmlcTriangleSource *source)
 {
+	int			p = source->p;
+	const double *hi = source->hi;
+	const double *lo = source->lo;
+	const int  *index = source->index;
+	const double *scale = source->scale;
+
 	for (int i = 0; i < triangle->size; i++)
 	{
 		WmlcDdSpan	row = wmlc_square_row(triangle->square, i);
@@ -85,19 +97,21 @@ take_back_column(WmlcTriangle *triangle, int k)
 	clear_column(triangle, k);
 }
 
-WmlcStatus
-wmlc_triangle_factor(WmlcTriangle *triangle)
+static WmlcStatus
+factor(WmlcTriangle *triangle, double tolerance, WmlcPoll poll)
 {
 	for (int k = 0; k < triangle->size; k++)
 	{
 		double		diagonal = wmlc_triangle_get(triangle, k, k).hi;
 		double		pivot = triangle->remainder.hi[k];
 
+		if (k % POLL_COLUMNS == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
 		if (!isfinite(pivot))
 			return WMLC_NOT_FINITE;
 		if (diagonal < 0.0 || pivot < -WMLC_INDEFINITE_UNPIVOTED * diagonal)
 			return WMLC_NOT_POSITIVE;
-		if (!(pivot > triangle->tolerance * diagonal))
+		if (!(pivot > tolerance * diagonal))
 		{
 			clear_column(triangle, k);
 			continue;
@@ -108,6 +122,32 @@ wmlc_triangle_factor(WmlcTriangle *triangle)
 			take_back_column(triangle, k);
 	}
 	return WMLC_OK;
+}
+
+/*
+ * A task of few rows has features that depend on each other but for the rounding
+ * of their values.  What that leaves of a pivot is above the rounding of the sums
+ * by little, so it is wrong by much, and the column that it divides is worse than
+ * none: it may explain more of a later feature than there is.  Where something
+ * comes out negative, pivots must stand higher above rounding, up to where those
+ * of honest sums do.
+ */
+WmlcStatus
+wmlc_triangle_read(WmlcTriangle *triangle, const WmlcTriangleSource *source, WmlcPoll poll)
+{
+	double		tolerance = wmlc_triangle_tolerance(triangle->size, source->rows,
+													source->lo != NULL);
+	WmlcStatus	status;
+
+	for (;;)
+	{
+		status = load(triangle, source);
+		if (status == WMLC_OK)
+			status = factor(triangle, tolerance, poll);
+		if (status != WMLC_NOT_POSITIVE || tolerance > HIGHEST_TOLERANCE)
+			return status;
+		tolerance *= NEXT_TOLERANCE;
+	}
 }
 
 /*

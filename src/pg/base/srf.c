@@ -14,6 +14,18 @@
 
 #include "pg/base/srf.h"
 
+Datum
+wml_composite(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	bool		none[MaxTupleAttributeNumber] = {false};
+	TupleDesc	descriptor;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values,
+											 nulls == NULL ? none : nulls));
+}
+
 WmlRows
 wml_rows_begin(FunctionCallInfo fcinfo)
 {

@@ -17,6 +17,9 @@ typedef struct WmlRows
 	Tuplestorestate *store;
 } WmlRows;
 
+/* The one row of a function with OUT parameters; NULL for `nulls` means none is. */
+extern Datum wml_composite(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+
 /* Start the result of a set-returning function; it then returns (Datum) 0. */
 extern WmlRows wml_rows_begin(FunctionCallInfo fcinfo);
 

@@ -87,6 +87,7 @@ wml_prior_view(WmlPrior *prior)
 		.loglik = prior->loglik,
 		.iterations = prior->iterations,
 		.rank = prior->rank,
+		.design_rank = prior->design_rank,
 		.converged = (prior->flags & WML_PRIOR_CONVERGED) != 0,
 		.singular = (prior->flags & WML_PRIOR_SINGULAR) != 0,
 		.saturated = (prior->flags & WML_PRIOR_SATURATED) != 0
@@ -101,6 +102,7 @@ wml_prior_fill(WmlPrior *prior, const WmlcPrior *fitted, int flags)
 		(fitted->saturated ? WML_PRIOR_SATURATED : 0);
 	prior->rank = fitted->rank;
 	prior->iterations = fitted->iterations;
+	prior->design_rank = fitted->design_rank;
 	prior->family = (uint16) fitted->family;
 	prior->noise = fitted->noise;
 	prior->noise_shape = fitted->noise_shape;
@@ -175,9 +177,10 @@ prior_invalid(WmlPrior *prior)
 	int			d = prior->dims;
 	int			means = d * prior->descriptors;
 
-	if ((prior->flags & ~WML_PRIOR_ALL_FLAGS) != 0 || prior->reserved[0] != 0.0 ||
-		prior->reserved[1] != 0.0)
+	if ((prior->flags & ~WML_PRIOR_ALL_FLAGS) != 0 || prior->reserved != 0)
 		return "it has unknown flags";
+	if (prior->design_rank < 0 || prior->design_rank > means)
+		return "its rank or number of iterations is out of range";
 	if (prior->family >= WMLC_FAMILIES)
 		return "its family is unknown";
 	if (prior->rank < 0 || prior->rank > d || prior->iterations < 0)
@@ -260,6 +263,7 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	append_number(&out, "shape", view.noise_shape);
 	append_number(&out, "spread", view.spread_degrees);
 	append_number(&out, "dispersion", view.dispersion);
+	appendStringInfo(&out, " design_rank=%d", prior->design_rank);
 	appendStringInfoString(&out, " mean=[");
 	for (int i = 0; i < view.dims * view.descriptors; i++)
 	{
@@ -306,10 +310,16 @@ scan_triangle(const char **at, const char *name, double *matrix, int d, bool sym
 static bool
 scan_new_numbers(const char **at, WmlPrior *prior)
 {
-	return scan_number(at, "parameters=", &prior->parameters) &&
-		scan_number(at, "shape=", &prior->noise_shape) &&
-		scan_number(at, "spread=", &prior->spread_degrees) &&
-		scan_number(at, "dispersion=", &prior->dispersion);
+	int64		design_rank;
+
+	if (!scan_number(at, "parameters=", &prior->parameters) ||
+		!scan_number(at, "shape=", &prior->noise_shape) ||
+		!scan_number(at, "spread=", &prior->spread_degrees) ||
+		!scan_number(at, "dispersion=", &prior->dispersion) ||
+		!wml_scan_count(at, "design_rank=", &design_rank) || design_rank > WMLC_MAX_DIMS)
+		return false;
+	prior->design_rank = (int32) design_rank;
+	return true;
 }
 
 static bool
@@ -442,6 +452,7 @@ wml_prior_send(PG_FUNCTION_ARGS)
 	pq_sendfloat8(&buffer, prior->noise_shape);
 	pq_sendfloat8(&buffer, prior->spread_degrees);
 	pq_sendfloat8(&buffer, prior->dispersion);
+	pq_sendint32(&buffer, prior->design_rank);
 	for (Size k = 0; k < prior_numbers(prior->dims, prior->descriptors); k++)
 		pq_sendfloat8(&buffer, prior->numbers[k]);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
@@ -482,6 +493,7 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 		prior->noise_shape = pq_getmsgfloat8(buffer);
 		prior->spread_degrees = pq_getmsgfloat8(buffer);
 		prior->dispersion = pq_getmsgfloat8(buffer);
+		prior->design_rank = (int32) pq_getmsgint(buffer, 4);
 	}
 	for (Size k = 0; k < prior_numbers(dims, descriptors); k++)
 		prior->numbers[k] = pq_getmsgfloat8(buffer);
@@ -495,14 +507,26 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(prior);
 }
 
+/* Numbers of the mean: a vector, or with descriptors one column for each */
+static ArrayType *
+mean_array(const WmlPrior *prior, double **element)
+{
+	if (prior->descriptors == 1)
+		return wml_array_new_vector(prior->dims, element);
+	return wml_array_new_matrix(prior->dims, prior->descriptors, element);
+}
+
 Datum
 wml_prior_mean(PG_FUNCTION_ARGS)
 {
 	WmlPrior   *prior = PG_GETARG_PRIOR(0);
+	WmlcPrior	view = wml_prior_view(prior);
 	double	   *element;
-	ArrayType  *result = wml_array_new_vector(prior->dims, &element);
+	ArrayType  *result = mean_array(prior, &element);
 
-	memcpy(element, wml_prior_view(prior).mean, prior->dims * sizeof(double));
+	for (int i = 0; i < prior->dims; i++)
+		for (int k = 0; k < prior->descriptors; k++)
+			*element++ = view.mean[i + (Size) k * prior->dims];
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 
@@ -524,11 +548,17 @@ wml_prior_mean_error(PG_FUNCTION_ARGS)
 {
 	WmlPrior   *prior = PG_GETARG_PRIOR(0);
 	WmlcPrior	view = wml_prior_view(prior);
+	Size		means = (Size) prior->dims * prior->descriptors;
 	double	   *element;
-	ArrayType  *result = wml_array_new_vector(prior->dims, &element);
+	ArrayType  *result = mean_array(prior, &element);
 
 	for (int i = 0; i < prior->dims; i++)
-		element[i] = sqrt(view.mean_covariance[(Size) i * prior->dims + i]);
+		for (int k = 0; k < prior->descriptors; k++)
+		{
+			Size		at = i + (Size) k * prior->dims;
+
+			*element++ = sqrt(view.mean_covariance[at * means + at]);
+		}
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 
@@ -541,30 +571,31 @@ wml_prior_noise(PG_FUNCTION_ARGS)
 Datum
 wml_prior_info(PG_FUNCTION_ARGS)
 {
-	WmlRows		rows = wml_rows_begin(fcinfo);
-	WmlPrior   *prior;
-	WmlcPrior	view;
+	WmlPrior   *prior = PG_GETARG_PRIOR(0);
+	WmlcPrior	view = wml_prior_view(prior);
+	Datum		values[] = {
+		Int32GetDatum(view.dims),
+		Float8GetDatum(view.tasks),
+		Float8GetDatum(view.effective_tasks),
+		Float8GetDatum(view.loglik),
+		Int32GetDatum(view.iterations),
+		BoolGetDatum(view.converged),
+		BoolGetDatum(view.singular),
+		Int32GetDatum(view.rank),
+		BoolGetDatum(view.saturated),
+		CStringGetTextDatum((prior->flags & WML_PRIOR_REML) ? "reml" : "ml"),
+		CStringGetTextDatum((prior->flags & WML_PRIOR_DIAGONAL) ? "diagonal" : "full"),
+		CStringGetTextDatum(family_names[prior->family]),
+		Int32GetDatum(view.descriptors - 1),
+		Float8GetDatum(view.parameters),
+		Float8GetDatum(view.rows),
+		Float8GetDatum(view.noise_shape),
+		Float8GetDatum(view.spread_degrees),
+		Int32GetDatum(view.design_rank)
+	};
+	bool		nulls[lengthof(values)] = {false};
 
-	if (PG_ARGISNULL(0))
-		return (Datum) 0;
-	prior = PG_GETARG_PRIOR(0);
-	view = wml_prior_view(prior);
-	{
-		Datum		values[11] = {
-			Int32GetDatum(view.dims),
-			Float8GetDatum(view.tasks),
-			Float8GetDatum(view.effective_tasks),
-			Float8GetDatum(view.loglik),
-			Int32GetDatum(view.iterations),
-			BoolGetDatum(view.converged),
-			BoolGetDatum(view.singular),
-			Int32GetDatum(view.rank),
-			BoolGetDatum(view.saturated),
-			PointerGetDatum(cstring_to_text(wmlc_word(&wmlc_prior_method_words, (prior->flags & WML_PRIOR_REML) ? WMLC_PRIOR_REML : WMLC_PRIOR_ML))),
-			PointerGetDatum(cstring_to_text(wmlc_word(&wmlc_prior_covariance_words, (prior->flags & WML_PRIOR_DIAGONAL) ? WMLC_PRIOR_DIAGONAL : WMLC_PRIOR_FULL)))
-		};
-
-		wml_rows_put(&rows, values, NULL);
-	}
-	return (Datum) 0;
+	nulls[15] = view.noise_shape == 0.0;
+	nulls[16] = view.spread_degrees == 0.0;
+	return wml_composite(fcinfo, values, nulls);
 }

@@ -144,7 +144,7 @@ draw_tasks(int dims, int count, int least_rows, int most_rows, const double *mea
 static inline WmlcPriorTasks
 as_tasks(const TaskSet *set)
 {
-	return (WmlcPriorTasks) {set->dims, set->count, set->moments, set->moments_lo, set->rows, NULL, 0.0};
+	return (WmlcPriorTasks) {set->dims, set->count, set->moments, set->moments_lo, set->rows, NULL, 0.0, NULL};
 }
 
 static inline WmlcPrior
