@@ -232,6 +232,22 @@ update_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory 
 	return fmax(fabs(log(*noise / old_noise)), fabs(log(posterior->weight / old_weight)));
 }
 
+/* The noise to start from, as in a fit: that of the task's own regression. */
+static double
+first_noise(const WmlcTarget *target, const WmlcPosterior *posterior, const PosteriorMemory *memory)
+{
+	const WmlcPrior *prior = posterior->prior;
+	int			d = prior->dims;
+	int			rank = 0;
+
+	if (!(prior->noise_shape > 0.0 && target->rows > 0.0))
+		return prior->noise;
+	for (int i = 0; i < d; i++)
+		rank += posterior->triangle[i + (size_t) i * d] != 0.0;
+	return (2.0 * prior->noise_shape * prior->noise + memory->within)
+		/ (2.0 * prior->noise_shape + fmax(target->rows - rank, 0.0));
+}
+
 /* What a likelihood needs of the task. */
 static void
 finish_task(WmlcPosterior *posterior, PosteriorMemory *memory)
@@ -270,6 +286,8 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 	if (status != WMLC_OK)
 		return status;
 
+	if (robust && target->moments != NULL)
+		noise = first_noise(target, posterior, &memory);
 	solve_posterior(posterior, &memory, noise);
 	for (int k = 0; k < MOST_ROUNDS && robust && target->moments != NULL; k++)
 	{
