@@ -161,31 +161,35 @@ COMMENT ON AGGREGATE wml_reptile(wml_gram, float8, wml_step) IS 'coefficients of
 -- Weights and model in one call
 
 CREATE FUNCTION wml_fit(sources wml_gram[], target wml_gram, model text DEFAULT 'maml',
-						weights text DEFAULT 'mixture', eta float8 DEFAULT 0.0001, steps int DEFAULT 1,
-						ridge float8 DEFAULT 0, shrink float8 DEFAULT 0, whiten bool DEFAULT false,
+						weights text DEFAULT 'mixture', eta float8 DEFAULT NULL, steps int DEFAULT 1,
+						ridge float8 DEFAULT 0, shrink float8 DEFAULT 3, whiten bool DEFAULT true,
 						windows wml_gram[] DEFAULT NULL, features text[] DEFAULT NULL)
 	RETURNS TABLE ("position" int, feature text, coefficient float8)
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION wml_fit(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[], text[]) IS 'model learned from the sources for the target, one row for each coefficient';
 
 CREATE FUNCTION wml_fit_weights(sources wml_gram[], target wml_gram, model text DEFAULT 'maml',
-								weights text DEFAULT 'mixture', eta float8 DEFAULT 0.0001, steps int DEFAULT 1,
-								ridge float8 DEFAULT 0, shrink float8 DEFAULT 0, whiten bool DEFAULT false,
+								weights text DEFAULT 'mixture', eta float8 DEFAULT NULL, steps int DEFAULT 1,
+								ridge float8 DEFAULT 0, shrink float8 DEFAULT 3, whiten bool DEFAULT true,
 								windows wml_gram[] DEFAULT NULL)
 	RETURNS TABLE (source int, alpha float8, distance float8)
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 100;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000 ROWS 100;
 COMMENT ON FUNCTION wml_fit_weights(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[]) IS 'weights behind wml_fit with the same arguments, one row for each source';
 
 -- Regression of one task
 
+CREATE FUNCTION wml_coef(gram wml_gram, ridge float8 DEFAULT 0) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION wml_coef(wml_gram, float8) IS 'least-squares coefficients of one task';
+
 CREATE FUNCTION wml_linregr(gram wml_gram, features text[] DEFAULT NULL)
 	RETURNS TABLE ("position" int, feature text, coefficient float8, std_error float8, t float8)
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000 ROWS 10;
 COMMENT ON FUNCTION wml_linregr(wml_gram, text[]) IS 'linear regression of one task, one row for each coefficient';
 
-CREATE FUNCTION wml_linregr_summary(gram wml_gram)
-	RETURNS TABLE (n bigint, rank int, freedom bigint, r2 float8, residual_std_error float8, condition float8)
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1;
+CREATE FUNCTION wml_linregr_summary(gram wml_gram, OUT n bigint, OUT rank int, OUT freedom bigint, OUT r2 float8,
+									OUT residual_std_error float8, OUT condition float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION wml_linregr_summary(wml_gram) IS 'summary of the linear regression of one task';
 
 -- Using and judging a model
@@ -195,28 +199,31 @@ CREATE FUNCTION wml_predict(coef float8[], x float8[]) RETURNS float8
 COMMENT ON FUNCTION wml_predict(float8[], float8[]) IS 'prediction of a linear model: coefficients times features';
 
 CREATE FUNCTION wml_mse(gram wml_gram, coef float8[]) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION wml_mse(wml_gram, float8[]) IS 'mean squared error of the coefficients on the rows behind the gram';
 
 CREATE FUNCTION wml_rmse(gram wml_gram, coef float8[]) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION wml_rmse(wml_gram, float8[]) IS 'root of the mean squared error of the coefficients on the rows behind the gram';
 
 CREATE FUNCTION wml_r2(gram wml_gram, coef float8[]) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION wml_r2(wml_gram, float8[]) IS 'share of the response''s variance that the coefficients explain on the rows behind the gram';
 
 -- Adapting a model to a task
 
-CREATE FUNCTION wml_adapt(coef float8[], gram wml_gram, eta float8, steps int) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_adapt(float8[], wml_gram, float8, int) IS 'coefficients after so many gradient steps on the gram''s squared error';
+CREATE FUNCTION wml_adapt(gram wml_gram, coef float8[], eta float8 DEFAULT NULL, steps int DEFAULT 1,
+						  share float8 DEFAULT NULL)
+	RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION wml_adapt(wml_gram, float8[], float8, int, float8) IS 'coefficients after so many gradient steps on the gram''s squared error';
 
-CREATE FUNCTION wml_adapt_path(coef float8[], gram wml_gram, eta float8, steps int)
-	RETURNS TABLE (step int, coefficients float8[], mse float8)
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION wml_adapt_path(float8[], wml_gram, float8, int) IS 'coefficients and their error at each step of wml_adapt, from step 0 on';
+CREATE FUNCTION wml_adapt_path(gram wml_gram, coef float8[], eta float8 DEFAULT NULL, steps int DEFAULT 1,
+							   share float8 DEFAULT NULL)
+	RETURNS TABLE (step int, coef float8[], mse float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 ROWS 10;
+COMMENT ON FUNCTION wml_adapt_path(wml_gram, float8[], float8, int, float8) IS 'coefficients and their error at each step of wml_adapt, from step 0 on';
 
-CREATE FUNCTION wml_unstandardize(coef float8[], reference wml_gram) RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_unstandardize(float8[], wml_gram) IS 'coefficients fitted on grams of wml_standardize, in the units of the reference';
+CREATE FUNCTION wml_unstandardize(reference wml_gram, coef float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION wml_unstandardize(wml_gram, float8[]) IS 'coefficients fitted on grams of wml_standardize, in the units of the reference';

@@ -48,10 +48,11 @@ CREATE AGGREGATE wml_hinge_maml(gram wml_gram, alpha float8, options wml_step) (
 );
 COMMENT ON AGGREGATE wml_hinge_maml(wml_gram, float8, wml_step) IS 'coefficients after projected gradient steps on the alpha-weighted MAML objective under hinge loss';
 
-CREATE FUNCTION wml_hinge_adapt(coef float8[], gram wml_gram, eta float8, steps int, radius float8 DEFAULT 1)
+CREATE FUNCTION wml_hinge_adapt(gram wml_gram, coef float8[], eta float8 DEFAULT NULL, steps int DEFAULT 1,
+								radius float8 DEFAULT 1, share float8 DEFAULT NULL)
 	RETURNS float8[]
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_hinge_adapt(float8[], wml_gram, float8, int, float8) IS 'coefficients after so many projected gradient steps on the gram''s hinge loss';
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION wml_hinge_adapt(wml_gram, float8[], float8, int, float8, float8) IS 'coefficients after so many projected gradient steps on the gram''s hinge loss';
 
 CREATE TYPE wml_auc_state;
 
@@ -111,8 +112,7 @@ CREATE AGGREGATE wml_auc(score float8, label bool) (
 COMMENT ON AGGREGATE wml_auc(float8, bool) IS 'area under the ROC curve: how often a row with a true label has the larger score';
 
 CREATE FUNCTION wml_svm_train(query text, cost float8 DEFAULT 1, tolerance float8 DEFAULT 1e-6,
-							  passes int DEFAULT 1000, seed bigint DEFAULT 0)
-	RETURNS TABLE (coefficients float8[], objective float8, gap float8, n bigint, skipped bigint, support bigint,
-				   passes_taken int)
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+							  passes int DEFAULT 1000, seed bigint DEFAULT 0, OUT coef float8[], OUT objective float8,
+							  OUT gap float8, OUT n bigint, OUT skipped bigint, OUT support bigint, OUT passes_taken int)
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION wml_svm_train(text, float8, float8, int, bigint) IS 'linear support vector machine on the rows of a query: features, class -1 or 1, and optionally weight';

@@ -2,7 +2,7 @@
 
 CREATE FUNCTION wml_mlp_train(sources text, target text, hidden int[] DEFAULT '{40,40}', objective text DEFAULT 'maml',
 							  weights text DEFAULT 'mixture', iterations int DEFAULT 10000, batch int DEFAULT 100,
-							  inner_rate float8 DEFAULT 0.01, inner_steps int DEFAULT 1, outer_rate float8 DEFAULT 0.001,
+							  eta float8 DEFAULT 0.01, steps int DEFAULT 1, outer_eta float8 DEFAULT 0.001,
 							  seed bigint DEFAULT 0, support float8 DEFAULT 0, shrink float8 DEFAULT 0,
 							  whiten bool DEFAULT false, standardize bool DEFAULT false)
 	RETURNS wml_mlp
@@ -22,11 +22,11 @@ CREATE FUNCTION wml_predict(model wml_mlp, x float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'wml_mlp_predict' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_predict(wml_mlp, float8[]) IS 'prediction of a network';
 
-CREATE FUNCTION wml_adapt(model wml_mlp, x float8[], y float8[], rate float8, steps int) RETURNS wml_mlp
+CREATE FUNCTION wml_adapt(model wml_mlp, x float8[], y float8[], eta float8, steps int) RETURNS wml_mlp
 	AS 'MODULE_PATHNAME', 'wml_mlp_adapt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_adapt(wml_mlp, float8[], float8[], float8, int) IS 'network after so many gradient steps on the rows';
 
-CREATE FUNCTION wml_adapt_path(model wml_mlp, x float8[], y float8[], rate float8, steps int)
+CREATE FUNCTION wml_adapt_path(model wml_mlp, x float8[], y float8[], eta float8, steps int)
 	RETURNS TABLE (step int, mse float8)
 	AS 'MODULE_PATHNAME', 'wml_mlp_adapt_path' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION wml_adapt_path(wml_mlp, float8[], float8[], float8, int) IS 'error of a network at each step of wml_adapt, from step 0 on';

@@ -46,7 +46,7 @@ SELECT label AS "learn from", pg_temp.mean_and_spread(array_agg(start)) AS start
 FROM (VALUES (1, 'target', 'the target alone'), (2, 'erm', 'all tasks alike: joint training'), (3, 'maml', 'all tasks alike: MAML'),
 	(4, 'alpha erm', 'weights: α-ERM'), (5, 'alpha maml', 'weights: α-MAML')) AS list (rank, method, label)
 JOIN (SELECT method, wml_rmse(truth, coef) AS start,
-		CASE WHEN method <> 'target' THEN wml_rmse(truth, wml_adapt(coef, known, 0.3, 10)) END AS adapted
+		CASE WHEN method <> 'target' THEN wml_rmse(truth, wml_adapt(known, coef, 0.3, 10)) END AS adapted
 	  FROM model JOIN target USING (trial)) AS judged USING (method)
 GROUP BY rank, label ORDER BY rank
 \g (format=aligned border=2) :out/linear.table

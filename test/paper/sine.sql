@@ -75,7 +75,7 @@ WITH known AS (
 		(SELECT model FROM sine_network WHERE $2 = 'uniform' AND weights = $2 AND trial = $3 LIMIT 1),
 		wml_mlp_train(format('SELECT task, x, y FROM source WHERE trial = %s', $3),
 					  format('SELECT x, y FROM target WHERE trial = %s AND shots = %s', $3, $1),
-					  weights => $2, iterations => :iterations, inner_rate => 0.02, seed => $3)) AS model
+					  weights => $2, iterations => :iterations, eta => 0.02, seed => $3)) AS model
 	FROM known
 )
 INSERT INTO sine_network

@@ -43,7 +43,7 @@ FROM (SELECT array_agg(gram ORDER BY task) AS sources FROM source) AS s,
 -- The errors on the rows that were not known, as the models start and after ten gradient steps on the known ones
 CREATE TEMP TABLE error AS
 SELECT split, method, wml_rmse(unknown, coef) AS rmse,
-	CASE WHEN method ~ '^(erm|maml)' THEN wml_rmse(unknown, wml_adapt(coef, known, :eta, 10)) END AS adapted
+	CASE WHEN method ~ '^(erm|maml)' THEN wml_rmse(unknown, wml_adapt(known, coef, :eta, 10)) END AS adapted
 FROM model JOIN target USING (split);
 
 CREATE TEMP TABLE summary AS

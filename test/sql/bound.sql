@@ -23,7 +23,7 @@ FROM (SELECT task, wml_gram(x, y) AS gram, wml_gram(x, class) AS classes FROM bo
 
 -- square loss: each term from the rows
 WITH term AS (
-	SELECT (bound).* FROM (SELECT wml_bound(sources, ARRAY[0.2, 0.3, 0.5], target, 3, 0.05, radius => 2, coef => ARRAY[0.5, -1]) AS bound FROM bound_task) AS b
+	SELECT (bound).* FROM (SELECT wml_bound(sources, target, ARRAY[0.2, 0.3, 0.5], 3, 0.05, radius => 2, coef => ARRAY[0.5, -1]) AS bound FROM bound_task) AS b
 ), moment AS (
 	SELECT task, avg(x[1] * x[1]) AS m11, avg(x[1] * x[2]) AS m12, avg(x[2] * x[2]) AS m22, avg(x[1] * y) AS m13, avg(x[2] * y) AS m23,
 		   avg(y * y) AS m33, avg((y - 0.5 * x[1] + x[2]) ^ 2) / 2 AS risk, sum((x[1] ^ 2 + x[2] ^ 2 + y ^ 2) ^ 2) AS q
@@ -47,41 +47,45 @@ SELECT abs(kernel_distance - wml_distance(class_sources[2], class_target, 'hinge
 	   abs(ball - sqrt(2)) < 1e-15 AS ball,
 	   abs(rademacher - sqrt(2) * sqrt((SELECT sum(x[1] ^ 2 + x[2] ^ 2 + 1) FROM bound_row WHERE task = 0)) / 12) < 1e-14 AS rademacher,
 	   abs(source_risk - (SELECT avg(greatest(0, 1 - class * x[1])) FROM bound_row WHERE task = 2)) < 1e-14 AS risk
-FROM bound_task, wml_bound(class_sources, ARRAY[0, 1, 0], class_target, 2, 0.05, 'hinge', 1, ARRAY[1, 0]);
+FROM bound_task, wml_bound(class_sources, class_target, ARRAY[0, 1, 0], 2, 0.05, 'hinge', 1, ARRAY[1, 0]);
 
 -- the theorem is never looser than the corollary, and the mixture's weights make it least
-SELECT bool_and(theorem <= corollary) AS tighter, min(theorem) >= (SELECT theorem - 1e-14 FROM bound_task, wml_bound(sources, wml_alpha(sources, target), target, 3, 0.05)) AS least
+SELECT bool_and(theorem <= corollary) AS tighter, min(theorem) >= (SELECT theorem - 1e-14 FROM bound_task, wml_bound(sources, target, wml_alpha(sources, target), 3, 0.05)) AS least
 FROM bound_task, generate_series(0, 10) AS i, generate_series(0, 10 - i) AS j,
-	 wml_bound(sources, ARRAY[i / 10.0, j / 10.0, (10 - i - j) / 10.0], target, 3, 0.05);
+	 wml_bound(sources, target, ARRAY[i / 10.0, j / 10.0, (10 - i - j) / 10.0], 3, 0.05);
 -- without coefficients there is no risk; a NULL source needs no weight
-SELECT source_risk, risk_bound FROM bound_task, wml_bound(sources, ARRAY[0.2, 0.3, 0.5], target, 3, 0.05);
+SELECT source_risk, risk_bound FROM bound_task, wml_bound(sources, target, ARRAY[0.2, 0.3, 0.5], 3, 0.05);
 SELECT a.theorem = b.theorem AS null_source
-FROM bound_task, wml_bound(sources, ARRAY[0, 0.5, 0.5], target, 3, 0.05) AS a, wml_bound(NULL::wml_gram || sources[2:3], ARRAY[NULL, 0.5, 0.5], target, 3, 0.05) AS b;
+FROM bound_task, wml_bound(sources, target, ARRAY[0, 0.5, 0.5], 3, 0.05) AS a, wml_bound(NULL::wml_gram || sources[2:3], target, ARRAY[NULL, 0.5, 0.5], 3, 0.05) AS b;
 
 -- coverage: targets of 8 rows drawn from a population; the bound of its risk holds
 SELECT count(*) AS draws, bool_and(wml_mse(population, w) / 2 <= risk_bound) AS holds
 FROM (SELECT wml_gram(x, y) AS population FROM bound_row WHERE task = 1) AS p, bound_task,
 	 generate_series(1, 50) AS draw, LATERAL (SELECT ARRAY[cos(draw), sin(draw)] AS w) AS model,
 	 LATERAL (SELECT wml_gram(x, y) AS drawn FROM (SELECT x, y FROM bound_row WHERE task = 1 ORDER BY md5(i || ' ' || draw) LIMIT 8) AS sample) AS sample,
-	 wml_bound(sources[2:3], wml_alpha(sources[2:3], drawn), drawn, 2, 0.1, coef => w);
+	 wml_bound(sources[2:3], drawn, wml_alpha(sources[2:3], drawn), 2, 0.1, coef => w);
+
+-- a question without sources, target or weights has one answer, NULL
+SELECT wml_bound(s, target, a, 3, 0.05) IS NULL AS bound, wml_minimize_bound(s, target) IS NULL AS minimum
+FROM bound_task, LATERAL (VALUES (NULL::wml_gram[], ARRAY[0.2, 0.3, 0.5]), (sources, NULL)) AS v (s, a);
 
 -- direct optimisation: parts, certificate, and what a grid of weights and coefficients finds
 CREATE FUNCTION pg_temp.least(sources wml_gram[], target wml_gram, weighted bool) RETURNS float8 AS $$
 	SELECT min(source_risk + ball * CASE WHEN weighted THEN weighted_distance ELSE kernel_distance END)
 	FROM generate_series(0, 10) AS i, generate_series(0, 10 - i) AS j, generate_series(0, 345, 15) AS angle, unnest(ARRAY[0.25, 0.5, 0.75, 1]) AS length,
-		 wml_bound(sources, ARRAY[i / 10.0, j / 10.0, (10 - i - j) / 10.0], target, 1, 0.5, coef => ARRAY[length * cos(radians(angle)), length * sin(radians(angle))])
+		 wml_bound(sources, target, ARRAY[i / 10.0, j / 10.0, (10 - i - j) / 10.0], 1, 0.5, coef => ARRAY[length * cos(radians(angle)), length * sin(radians(angle))])
 $$ LANGUAGE sql;
 SELECT abs(objective - source_risk - ball * distance) < 1e-14 AS parts, gap <= 1e-10 * objective AS certificate, residual < 1e-12 AS stationary,
 	   abs(distance - kernel_distance) < 1e-14 AS distance, abs(source_risk - b.risk) < 1e-14 AS risk,
 	   objective <= pg_temp.least(sources, target, false) AS no_grid_point_is_better, objective > pg_temp.least(sources, target, false) - 0.01 AS near
 FROM bound_task, wml_minimize_bound(sources, target) AS m,
-	 LATERAL (SELECT kernel_distance, source_risk AS risk FROM wml_bound(sources, m.alpha, target, 1, 0.5, coef => m.coefficients)) AS b;
+	 LATERAL (SELECT kernel_distance, source_risk AS risk FROM wml_bound(sources, target, m.alpha, 1, 0.5, coef => m.coef)) AS b;
 -- the looser variant: one source, and no grid point is better
 SELECT alpha, gap, abs(objective - source_risk - ball * distance) < 1e-14 AS parts, residual < 1e-12 AS stationary,
 	   objective <= pg_temp.least(sources, target, true) AS no_grid_point_is_better, objective > pg_temp.least(sources, target, true) - 0.01 AS near
 FROM bound_task, wml_minimize_bound(sources, target, 'weighted');
 -- the joint variant is at most the looser one; a smaller ball costs risk; coefficients stay inside
-SELECT radius, loss, j.objective <= w.objective + 1e-12 AS tighter, sqrt((SELECT sum(v * v) FROM unnest(j.coefficients) AS u (v))) <= radius * (1 + 1e-12) AS inside,
+SELECT radius, loss, j.objective <= w.objective + 1e-12 AS tighter, sqrt((SELECT sum(v * v) FROM unnest(j.coef) AS u (v))) <= radius * (1 + 1e-12) AS inside,
 	   j.gap <= 1e-9 * j.objective AS certificate
 FROM bound_task, unnest(ARRAY[0.1, 0.5, 1]) AS radius, unnest(ARRAY['square', 'hinge']) AS loss,
 	 LATERAL (SELECT CASE loss WHEN 'hinge' THEN class_sources ELSE sources END AS s, CASE loss WHEN 'hinge' THEN class_target ELSE target END AS t) AS chosen,
@@ -98,20 +102,23 @@ FROM bound_task, wml_minimize_bound(sources, target) AS a, wml_minimize_bound(NU
 -- errors
 \pset expanded on
 \pset tuples_only on
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0.5, 0.5], target, 1, 0.05) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0.5, 0.5, 0.5], target, 1, 0.05) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[-1, 1, 1], target, 1, 0.05) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(NULL::wml_gram || sources[2:3], ARRAY[0.5, 0.5, 0], target, 1, 0.05) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0, 0, 1], target, 1, 1) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0, 0, 1], target, -1, 0.05) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0, 0, 1], target, 1, 0.05, ''log'') FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0, 0, 1], target, 1, 0.05, radius => 0) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0, 0, 1], target, 1, 0.05, coef => ARRAY[3, 4]) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0, 0, 1], target, 1, 0.05, coef => ARRAY[1]) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, NULL, target, 1, 0.05) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, ARRAY[0, 0, 1], wml_transform(target, ARRAY[[1, 0, 0], [0, 1, 0], [0, 0, 1]]), 1, 0.05) FROM bound_task');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(ARRAY[g], ARRAY[1], g, 1, 0.05) FROM (SELECT wml_gram(x, y, i) AS g FROM bound_row) AS t');
-SELECT * FROM pg_temp.error_of('SELECT wml_bound(ARRAY[g], ARRAY[1], g, 1, 0.05, ''hinge'') FROM (SELECT wml_gram(ARRAY[x[1], 2], class) AS g FROM bound_row) AS t');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0.5, 0.5], 1, 0.05) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0.5, 0.5, 0.5], 1, 0.05) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[-1, 1, 1], 1, 0.05) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(NULL::wml_gram || sources[2:3], target, ARRAY[0.5, 0.5, 0], 1, 0.05) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0, 0, 1], 1, 1) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0, 0, 1], -1, 0.05) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0, 0, 1], 1, 0.05, ''log'') FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0, 0, 1], 1, 0.05, radius => 0) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0, 0, 1], 1, 0.05, coef => ARRAY[3, 4]) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0, 0, 1], 1, 0.05, coef => ARRAY[1]) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, target, ARRAY[0, 0, 1], NULL, 0.05) FROM bound_task');
+-- an overflow is an error, and nothing is left unsaid
+SELECT * FROM pg_temp.error_of('SELECT wml_minimize_bound(ARRAY[g, g + g], wml_transform(g, ARRAY[[1, 0, 0], [0, 2, 0], [0, 0, 3]])) FROM (SELECT wml_gram(ARRAY[1e80 * sin(i), 1e80], 1e80 * cos(i)) AS g FROM generate_series(1, 5) AS i) AS t');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(ARRAY[g], g + g, ARRAY[1], 1e308, 0.05, radius => 1e200) FROM (SELECT wml_gram(ARRAY[1e70 * sin(i), 1e70], 1e70 * cos(i)) AS g FROM generate_series(1, 5) AS i) AS t');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(sources, wml_transform(target, ARRAY[[1, 0, 0], [0, 1, 0], [0, 0, 1]]), ARRAY[0, 0, 1], 1, 0.05) FROM bound_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(ARRAY[g], g, ARRAY[1], 1, 0.05) FROM (SELECT wml_gram(x, y, i) AS g FROM bound_row) AS t');
+SELECT * FROM pg_temp.error_of('SELECT wml_bound(ARRAY[g], g, ARRAY[1], 1, 0.05, ''hinge'') FROM (SELECT wml_gram(ARRAY[x[1], 2], class) AS g FROM bound_row) AS t');
 SELECT * FROM pg_temp.error_of('SELECT wml_minimize_bound(sources, target, ''loose'') FROM bound_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_minimize_bound(sources, target, radius => -1) FROM bound_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_minimize_bound(''{}'', target) FROM bound_task');

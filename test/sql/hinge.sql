@@ -58,8 +58,8 @@ FROM hinge_task;
 -- adaptation: from one task's classifier to another's
 SELECT step, round(loss::numeric, 4) <= lag(round(loss::numeric, 4), 1, 2.0) OVER (ORDER BY step) AS lower,
 	   pg_temp.length(w) <= 1 + 1e-15 AS in_ball, abs(w[1] - target[1]) < 1e-6 AS arrived
-FROM (SELECT step, wml_hinge_adapt(first.w, t.gram, 0.5, step) AS w, target.w AS target,
-			 1 - wml_predict(wml_hinge_adapt(first.w, t.gram, 0.5, step), (SELECT ARRAY[avg(y * x[1]), avg(y * x[2])] FROM hinge_row WHERE task = 3)) AS loss
+FROM (SELECT step, wml_hinge_adapt(t.gram, first.w, 0.5, step) AS w, target.w AS target,
+			 1 - wml_predict(wml_hinge_adapt(t.gram, first.w, 0.5, step), (SELECT ARRAY[avg(y * x[1]), avg(y * x[2])] FROM hinge_row WHERE task = 3)) AS loss
 	  FROM (SELECT wml_hinge(gram, 1) AS w FROM hinge_task WHERE task = 1) AS first,
 		   (SELECT wml_hinge(gram, 1) AS w FROM hinge_task WHERE task = 3) AS target,
 		   (SELECT gram FROM hinge_task WHERE task = 3) AS t, unnest(ARRAY[0, 1, 3, 10, 300]) AS step) AS path ORDER BY step;
@@ -85,6 +85,12 @@ SET LOCAL max_parallel_workers_per_gather = 0;
 SELECT wml_hinge(gram, i) = :'parallel_w' AS same, wml_hinge_maml(gram, i, wml_step(eta => 0.1)) = :'parallel_v' AS same_maml FROM hinge_many;
 COMMIT;
 
+-- without a step size: a share of the way to the edge, from zero and from elsewhere
+SELECT abs(pg_temp.length(wml_hinge_maml(gram, alpha, wml_step(steps => 4))) - 0.2) < 1e-15 AS maml,
+	   abs(pg_temp.length(wml_hinge_adapt(min(gram::text)::wml_gram, '{0,0}', steps => 3, share => 0.25)) - 0.75) < 1e-15 AS adapt
+FROM hinge_task;
+SELECT wml_hinge_adapt(gram, NULL) FROM hinge_task LIMIT 1;
+
 -- errors
 \pset expanded on
 \pset tuples_only on
@@ -102,7 +108,7 @@ SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1, NULL) FROM hinge_task'
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge_maml(gram, 1, wml_step(eta => -0.1)) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge_maml(gram, 1, wml_step(eta => 0.1, steps => -1)) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_hinge(gram, 1) FROM (SELECT gram FROM hinge_task UNION ALL SELECT wml_gram(ARRAY[1], 1)) AS t');
-SELECT * FROM pg_temp.error_of('SELECT wml_hinge_adapt(ARRAY[1], gram, 0.1, 1) FROM hinge_task');
+SELECT * FROM pg_temp.error_of('SELECT wml_hinge_adapt(gram, ARRAY[1], 0.1, 1) FROM hinge_task');
 SELECT * FROM pg_temp.error_of('SELECT wml_unit(ARRAY[1, ''NaN''::float8], 1)');
 SELECT * FROM pg_temp.error_of('SELECT wml_unit(ARRAY[1], 0)');
 SELECT * FROM pg_temp.error_of('SELECT wml_model_accum(NULL, NULL, 1)');

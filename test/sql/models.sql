@@ -114,7 +114,7 @@ SELECT bool_and(coefficient = (SELECT wml_maml(source, alpha, wml_step(eta => 0.
 	string_agg(feature, ',' ORDER BY position) AS features
 FROM arranged, wml_fit(sources, target, eta => 0.2, steps => 2, ridge => 0.01, shrink => 1, whiten => true,
 	features => '{constant,a,b}');
-SELECT bool_and(alpha = (wml_alpha(sources, target))[source] AND distance = sources[source] <-> target) AS weights, count(*)
+SELECT bool_and(alpha = (wml_alpha(sources, target, shrink => 3, whiten => true))[source] AND distance = sources[source] <-> target) AS weights, count(*)
 FROM arranged, wml_fit_weights(sources, target);
 SELECT wml_fit(sources, target, features => '{a,b}') FROM arranged;
 SELECT wml_fit(sources, target, 'lasso') FROM arranged;
@@ -139,25 +139,41 @@ FROM (SELECT wml_gram(ARRAY[1, i, 2 * i], i) AS gram FROM generate_series(1, 2) 
 -- without rows a gram has no features either, but that is not what is wrong
 SELECT wml_linregr(gram, '{a}') FROM (SELECT wml_gram(ARRAY[1], NULL) AS gram) AS no_rows;
 
+-- the coefficients alone
+SELECT bool_and(wml_coef(gram) = ARRAY(SELECT coefficient FROM wml_linregr(gram) ORDER BY position)) AS linregr,
+	bool_and(wml_coef(gram, 0.7) = (SELECT wml_erm(g, 1, wml_step(ridge => 0.7)) FROM (VALUES (gram)) AS v (g))) AS ridge
+FROM task_gram;
+SELECT wml_coef(NULL), wml_linregr_summary(NULL) IS NULL AS summary;
+SELECT task, rank FROM (SELECT task, CASE WHEN task > 2 THEN gram END AS gram FROM task_gram) AS v, wml_linregr_summary(gram) ORDER BY task;
+SELECT wml_coef(gram, -1) FROM task_gram;
+SELECT wml_coef(wml_gram(ARRAY[1], NULL));
+
 -- adaptation: the definition, its path, and step sizes that diverge
 SELECT bool_and(abs(a - b) < 1e-14) AS adapted
-FROM task_gram, unnest(wml_adapt('{1,2,3}', gram, 0.3, 5), adapted('{1,2,3}', task, 0.3, 5)) AS pair (a, b);
-SELECT count(*) AS steps, bool_and(abs(mse / wml_mse(gram, coefficients) - 1) < 1e-14) AS mse,
-	bool_and(coefficients = wml_adapt('{1,2,3}', gram, 0.3, step)) AS coefficients
-FROM (SELECT gram FROM task_gram WHERE task = 1) AS one, LATERAL wml_adapt_path('{1,2,3}', gram, 0.3, 5);
+FROM task_gram, unnest(wml_adapt(gram, '{1,2,3}', 0.3, 5), adapted('{1,2,3}', task, 0.3, 5)) AS pair (a, b);
+SELECT count(*) AS steps, bool_and(abs(mse / wml_mse(gram, coef) - 1) < 1e-14) AS mse,
+	bool_and(coef = wml_adapt(gram, '{1,2,3}', 0.3, step)) AS coef
+FROM (SELECT gram FROM task_gram WHERE task = 1) AS one, LATERAL wml_adapt_path(gram, '{1,2,3}', 0.3, 5);
+-- without a step size, the share of the largest stable one; without coefficients no answer
+SELECT bool_and(abs(a - b) < 1e-14) AS share
+FROM (SELECT wml_gram(ARRAY[3 * i, 4 * i], i) AS gram, avg(25.0 * i * i) AS eigenvalue FROM generate_series(1, 9) AS i) AS task,
+	unnest(wml_adapt(gram, '{1,2}', steps => 3), wml_adapt(gram, '{1,2}', 0.05 * 2 / eigenvalue, 3)) AS pair (a, b);
+SELECT wml_adapt(gram, NULL, 0.1, 3), wml_adapt(NULL, '{1,2,3}'), wml_adapt(gram, '{1,2,3}', steps => NULL),
+	(SELECT count(*) FROM wml_adapt_path(gram, NULL, 0.1, 3)) FROM task_gram WHERE task = 1;
+SELECT wml_adapt(gram, '{1,2,3}', 0.1, 1, 0.1) FROM task_gram;
 \set VERBOSITY default
-SELECT wml_adapt('{1,2}', wml_gram, 1.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
-SELECT wml_adapt('{1,2}', wml_gram, 0.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
-SELECT wml_adapt('{1,1,1}', wml_gram, 1, 3) FROM (SELECT wml_gram(ARRAY[1, 1, 1], 1)) AS one;
-SELECT wml_adapt('{1,1,1}', wml_gram, 0.666666, 1) IS NOT NULL AS stable FROM (SELECT wml_gram(ARRAY[1, 1, 1], 1)) AS one;
+SELECT wml_adapt(wml_gram, '{1,2}', 1.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+SELECT wml_adapt(wml_gram, '{1,2}', 0.5, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+SELECT wml_adapt(wml_gram, '{1,1,1}', 1, 3) FROM (SELECT wml_gram(ARRAY[1, 1, 1], 1)) AS one;
+SELECT wml_adapt(wml_gram, '{1,1,1}', 0.666666, 1) IS NOT NULL AS stable FROM (SELECT wml_gram(ARRAY[1, 1, 1], 1)) AS one;
 \set VERBOSITY terse
-SELECT wml_adapt('{1,2,3}', wml_gram, 0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
-SELECT wml_adapt('{1,2}', wml_gram, -0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+SELECT wml_adapt(wml_gram, '{1,2,3}', 0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
+SELECT wml_adapt(wml_gram, '{1,2}', -0.1, 3) FROM (SELECT wml_gram(ARRAY[2, 0], 1)) AS one;
 
 -- coefficients of standardised grams in the user's units
 SELECT bool_and(abs(a / b - 1) < 1e-12) AS unstandardized
 FROM (SELECT wml_merge(gram) AS reference FROM task_gram) AS merged,
-	LATERAL (SELECT wml_unstandardize(wml_erm(wml_standardize(gram, reference), alpha), reference) AS one,
+	LATERAL (SELECT wml_unstandardize(reference, wml_erm(wml_standardize(gram, reference), alpha)) AS one,
 		wml_erm(gram, alpha) AS other FROM task_gram) AS fit, unnest(one, other) AS pair (a, b);
 
 -- bases
@@ -258,3 +274,7 @@ SELECT '{v=1 model=erm d=1 steps=1 scale=0 eta=0 share=0 ridge=0 radius=1 sums=[
 SELECT pg_temp.fit_of(s) FROM unnest('{"{v=1 model=maml}","{v=1 model=erm}"}'::wml_model_state[]) AS s;
 CREATE AGGREGATE pg_temp.no_model(wml_gram, float8) (SFUNC = wml_model_accum, STYPE = wml_model_state);
 SELECT pg_temp.no_model(gram, alpha) FROM task_gram;
+
+-- figures that overflow are errors
+SELECT wml_rmse('{v=1 d=2 n=4 skipped=0 weightless=0 constant=0 weight=1e-300 weight2=1e-300 q=0 h=0 norm2=0 response=0 sums=[1e-300 20 36; 108 -1e+250; 342]}', '{1,1}');
+SELECT wml_rff(array_fill(1::float8, ARRAY[16385]), 2, 1, 1);

@@ -11,7 +11,7 @@ CREATE TEMP TABLE rows AS SELECT array_agg(x) AS x, array_agg(y) AS y FROM few;
 -- the same seed gives the same bits, another seed another network
 CREATE TEMP TABLE network AS
 SELECT seed, run, wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', hidden => '{8,6}', iterations => 60,
-	batch => 10, inner_rate => 0.02, seed => seed) AS model
+	batch => 10, eta => 0.02, seed => seed) AS model
 FROM (VALUES (1, 1), (1, 2), (2, 1)) AS run (seed, run);
 SELECT a.model::text = b.model::text AS same_seed, a.model::text <> c.model::text AS other_seed
 FROM network AS a, network AS b, network AS c WHERE (a.seed, a.run) = (1, 1) AND (b.seed, b.run) = (1, 2) AND (c.seed, c.run) = (2, 1);
@@ -70,11 +70,11 @@ FROM (SELECT wml_maml(gram, 1, wml_step(eta => 0.3, steps => 2)) AS maml, wml_fo
 	FROM slope_gram, unnest(sources) AS gram) AS linear,
 	LATERAL (VALUES ('maml', maml), ('fomaml', fomaml), ('reptile', reptile), ('erm', erm)) AS fit (objective, coef),
 	wml_mlp_train('SELECT task, x[:1], y FROM slope', 'SELECT x, y FROM few', hidden => '{}', objective => objective, weights => 'uniform',
-		iterations => 4000, outer_rate => 0.01, inner_rate => 0.3, inner_steps => 2) AS model;
+		iterations => 4000, outer_eta => 0.01, eta => 0.3, steps => 2) AS model;
 SELECT weights, abs(distance - kernel_distance) < 1e-9 AS same_distance, history.sources - cardinality(array_remove(alpha, 0::float8)) AS more_sources
 FROM slope_gram, unnest('{mixture,closest,uniform}'::text[]) AS weights, wml_alpha(sources, target, weights) AS alpha,
 	wml_mlp_train('SELECT task, x[:1], y FROM slope', 'SELECT x, y FROM few', hidden => '{}', weights => weights, iterations => 1) AS model,
-	wml_mlp_history(model) AS history, wml_bound(slope_gram.sources, alpha, target, 1, 0.1);
+	wml_mlp_history(model) AS history, wml_bound(slope_gram.sources, target, alpha, 1, 0.1);
 
 -- a text or binary round trip keeps every bit
 SELECT bool_and(model::text::wml_mlp::text = model::text AND wml_mlp_send(model::text::wml_mlp) = wml_mlp_send(model)) AS exact FROM network;
@@ -96,7 +96,7 @@ SELECT wml_mlp_train('SELECT task, x, y FROM wave UNION ALL VALUES (1, ARRAY[1, 
 SELECT wml_mlp_train('SELECT task, x, ''NaN''::float8 FROM wave', 'SELECT x, y FROM few');
 SELECT wml_mlp_train('SELECT task, x, 1e200 * y FROM wave', 'SELECT x, y FROM few', iterations => 10);
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', hidden => '{0}');
-SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', inner_steps => 2000000000);
+SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', steps => 2000000000);
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', objective => 'sgd');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', weights => 'random');
 SELECT wml_mlp_train('SELECT task, x, y FROM wave', 'SELECT x, y FROM few', iterations => 0);

@@ -33,7 +33,7 @@ my %endless = (
 	'uniform weights' => training(q(iterations => 2000000000, weights => 'uniform')),
 	'a mixture' => training('iterations => 2000000000, shrink => 1, whiten => true'),
 	'the bound' => training(q(iterations => 2000000000, weights => 'bound')),
-	'long iterations' => training('iterations => 2000000000, inner_steps => 100000'),
+	'long iterations' => training('iterations => 2000000000, steps => 100000'),
 	'wide layers' => training('iterations => 2000000000, hidden => \'{1024,1024,1024}\''));
 
 foreach my $name (sort keys %endless)

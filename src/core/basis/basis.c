@@ -203,19 +203,24 @@ wmlc_rff_doubles(int k, int m)
 }
 
 /* Phases first, then the frequencies along each coordinate. */
-void
-wmlc_rff_prepare(int k, int m, double lengthscale, uint64_t seed, double *frequencies)
+WmlcStatus
+wmlc_rff_prepare(int k, int m, double lengthscale, uint64_t seed, double *frequencies,
+				 WmlcPoll poll)
 {
 	for (int j = 0; j < m; j++)
 	{
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
 		frequencies[j] = rff_phase(seed, j);
 		for (int i = 0; i < k; i++)
 			frequencies[(i + 1) * (size_t) m + j] = rff_frequency(seed, j, i, lengthscale);
 	}
+	return WMLC_OK;
 }
 
-void
-wmlc_rff_apply(int k, const double *x, int m, const double *frequencies, double *out)
+WmlcStatus
+wmlc_rff_apply(int k, const double *x, int m, const double *frequencies, double *out,
+			   WmlcPoll poll)
 {
 	double		scale = sqrt(2.0 / m);
 
@@ -225,6 +230,8 @@ wmlc_rff_apply(int k, const double *x, int m, const double *frequencies, double 
 		Pair		turns = {frequencies[j], frequencies[other]};
 		Pair		value;
 
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
 		for (int i = 0; i < k; i++)
 		{
 			const double *along = frequencies + (i + 1) * (size_t) m;
@@ -235,6 +242,7 @@ wmlc_rff_apply(int k, const double *x, int m, const double *frequencies, double 
 		out[j] = value[0];
 		out[other] = j == other ? value[0] : value[1];
 	}
+	return WMLC_OK;
 }
 
 void

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/status.h"
 #include "core/dd/dd.h"
 
 /*
@@ -34,10 +35,10 @@ extern void wmlc_rff(int k, const double *x, int m, double lengthscale, uint64_t
 
 /* The same for many rows, drawing the frequencies once. */
 extern size_t wmlc_rff_doubles(int k, int m);
-extern void wmlc_rff_prepare(int k, int m, double lengthscale, uint64_t seed,
-							 double *frequencies);
-extern void wmlc_rff_apply(int k, const double *x, int m, const double *frequencies,
-						   double *out);
+extern WmlcStatus wmlc_rff_prepare(int k, int m, double lengthscale, uint64_t seed,
+								   double *frequencies, WmlcPoll poll);
+extern WmlcStatus wmlc_rff_apply(int k, const double *x, int m, const double *frequencies,
+								 double *out, WmlcPoll poll);
 
 /*
  * All monomials in x_0 ... x_(k-1) up to a total degree, in graded lexicographic

@@ -14,17 +14,54 @@
 /* Newton's method doubles the digits; from far away it needs a few steps more. */
 #define MAX_STEPS 200
 
-/* What dsyev asks for at least is 3 d - 1. */
+/* Room for LAPACK to work on blocks. */
 static inline size_t
 lapack_size(int d)
 {
-	return 3 * (size_t) d;
+	return 36 * (size_t) d;
 }
 
 size_t
 wmlc_trust_region_workspace(int d)
 {
-	return (2 * (size_t) d + lapack_size(d)) * sizeof(double);
+	return (4 * (size_t) d + lapack_size(d)) * sizeof(double);
+}
+
+/*
+ * The eigenvectors of `a` in its place: what dsyev does, in steps between which
+ * it can be interrupted.  `space` has 2 d doubles and those of lapack_size.
+ */
+static WmlcStatus
+decompose(int d, double *a, double *value, double *space, WmlcPoll poll)
+{
+	double	   *beside = space;
+	double	   *reflections = beside + d;
+	double	   *work = reflections + d;
+	lapack_int	size = (lapack_int) lapack_size(d);
+
+	if (wmlc_interrupted(poll))
+		return WMLC_INTERRUPTED;
+	if (LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'U', d, a, d, value, beside, reflections, work, size) != 0)
+		return WMLC_NO_CONVERGENCE;
+	if (wmlc_interrupted(poll))
+		return WMLC_INTERRUPTED;
+	if (LAPACKE_dorgtr_work(LAPACK_COL_MAJOR, 'U', d, a, d, reflections, work, size) != 0)
+		return WMLC_NO_CONVERGENCE;
+	if (wmlc_interrupted(poll))
+		return WMLC_INTERRUPTED;
+	return LAPACKE_dsteqr_work(LAPACK_COL_MAJOR, 'V', d, value, beside, a, d, work) == 0
+		? WMLC_OK : WMLC_NO_CONVERGENCE;
+}
+
+/* A power of two that brings the largest entry close to 1. */
+static double
+unit_of(size_t count, const double *a)
+{
+	double		largest = 0.0;
+
+	for (size_t k = 0; k < count; k++)
+		largest = fmax(largest, fabs(a[k]));
+	return largest > 0.0 ? ldexp(1.0, -ilogb(largest)) : 1.0;
 }
 
 /*
@@ -80,20 +117,27 @@ solve_secular(int d, const double *value, const double *g, double radius)
 
 WmlcStatus
 wmlc_trust_region(int d, double *a, const double *b, double radius, double *w, double *multiplier,
-				  void *work)
+				  void *work, WmlcPoll poll)
 {
 	double	   *value = work;
 	double	   *g = value + d;	/* b in the basis of the eigenvectors */
-	double		noise;
+	double		noise,
+				unit;
+	WmlcStatus	status;
 
 	for (size_t k = 0; k < (size_t) d * d; k++)
 	{
 		if (!isfinite(a[k]))
 			return WMLC_NOT_FINITE;
 	}
-	if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', d, a, d, value, g + d,
-						   (lapack_int) lapack_size(d)) != 0)
-		return WMLC_NO_CONVERGENCE;
+	unit = unit_of((size_t) d * d, a);
+	for (size_t k = 0; k < (size_t) d * d; k++)
+		a[k] *= unit;
+	status = decompose(d, a, value, g + d, poll);
+	if (status != WMLC_OK)
+		return status;
+	for (int i = 0; i < d; i++)
+		value[i] /= unit;
 
 	/* b has no part where A has none but rounding */
 	noise = d * DBL_EPSILON * fmax(value[d - 1], 0.0);
@@ -110,5 +154,10 @@ wmlc_trust_region(int d, double *a, const double *b, double radius, double *w, d
 		for (int k = 0; k < d && g[i] != 0.0; k++)
 			w[k] += a[(size_t) i * d + k] * (g[i] / (value[i] + *multiplier));
 	}
-	return WMLC_OK;
+	for (int i = 0; i < d; i++)
+	{
+		if (!isfinite(w[i]))
+			return WMLC_NOT_FINITE;
+	}
+	return isfinite(*multiplier) ? WMLC_OK : WMLC_NOT_FINITE;
 }

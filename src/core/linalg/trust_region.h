@@ -19,6 +19,6 @@ extern size_t wmlc_trust_region_workspace(int d);
 
 /* `a` is d x d with both triangles, and is destroyed. */
 extern WmlcStatus wmlc_trust_region(int d, double *a, const double *b, double radius, double *w,
-									double *multiplier, void *work);
+									double *multiplier, void *work, WmlcPoll poll);
 
 #endif							/* WMLC_TRUST_REGION_H */

@@ -71,9 +71,10 @@ wmlc_mse(const WmlcGram *gram, const double *w, double *mse)
 	WmlcDd		errors;
 	WmlcStatus	status = squared_errors(gram, w, &errors);
 
-	if (status == WMLC_OK)
-		*mse = wmlc_dd_value(wmlc_dd_div(errors, gram->weight));
-	return status;
+	if (status != WMLC_OK)
+		return status;
+	*mse = wmlc_dd_value(wmlc_dd_div(errors, gram->weight));
+	return isfinite(*mse) ? WMLC_OK : WMLC_NOT_FINITE;
 }
 
 WmlcStatus

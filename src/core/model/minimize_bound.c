@@ -147,7 +147,7 @@ start_search(Search *search, const WmlcBoundProblem *problem, void *work, WmlcPo
 }
 
 /* A and b of the mixture, for square loss. */
-static void
+static WmlcStatus
 mix_moments(Search *search, const double *alpha)
 {
 	int			d = search->d;
@@ -158,6 +158,8 @@ mix_moments(Search *search, const double *alpha)
 	{
 		const WmlcGram *source = search->problem->sources[j];
 
+		if (wmlc_interrupted(search->poll))
+			return WMLC_INTERRUPTED;
 		if (alpha[j] == 0.0)
 			continue;
 		for (int i = 0; i < d; i++)
@@ -172,6 +174,7 @@ mix_moments(Search *search, const double *alpha)
 		for (int k = i + 1; k < d; k++)
 			search->a[(size_t) i * d + k] = search->a[(size_t) k * d + i];
 	}
+	return WMLC_OK;
 }
 
 /* The best w for given weights. */
@@ -183,9 +186,11 @@ minimize_w(Search *search, const double *alpha, double *w)
 
 	if (problem->loss == WMLC_SQUARE)
 	{
-		mix_moments(search, alpha);
-		return wmlc_trust_region(search->d, search->a, search->b, problem->radius, w, &multiplier,
-								 search->rest);
+		WmlcStatus	status = mix_moments(search, alpha);
+
+		return status != WMLC_OK ? status
+			: wmlc_trust_region(search->d, search->a, search->b, problem->radius, w, &multiplier,
+								search->rest, search->poll);
 	}
 	memset(search->b, 0, wmlc_hinge_doubles(search->d) * sizeof(double));
 	for (size_t j = 0; j < problem->count; j++)
@@ -209,8 +214,8 @@ find_risks(Search *search, const double *w)
 	return WMLC_OK;
 }
 
-/* F and its parts for the present risks. */
-static void
+/* F and its parts for the present risks; WMLC_NOT_FINITE when it overflows. */
+static WmlcStatus
 evaluate(Search *search, const double *alpha, WmlcBoundMinimum *minimum)
 {
 	size_t		stride = search->dims + 1;
@@ -220,6 +225,8 @@ evaluate(Search *search, const double *alpha, WmlcBoundMinimum *minimum)
 	memset(search->sum, 0, search->dims * sizeof(double));
 	for (size_t j = 0; j < search->problem->count; j++)
 	{
+		if (wmlc_interrupted(search->poll))
+			return WMLC_INTERRUPTED;
 		if (alpha[j] == 0.0)
 			continue;
 		minimum->source_risk += alpha[j] * search->risk[j];
@@ -230,6 +237,7 @@ evaluate(Search *search, const double *alpha, WmlcBoundMinimum *minimum)
 		square += search->sum[k] * search->sum[k];
 	minimum->distance = sqrt(square) / search->ball;
 	minimum->objective = minimum->source_risk + sqrt(square);
+	return isfinite(minimum->objective) ? WMLC_OK : WMLC_NOT_FINITE;
 }
 
 /* The hull's point nearest to (0, level), as |x| and the rise over the level. */
@@ -252,10 +260,10 @@ nearest_to_level(Search *search, double level, double *alpha, double *x, double 
 	status = wmlc_simplex_solve(&simplex, alpha, &report, search->rest, search->poll);
 	if (status != WMLC_OK)
 		return status;
-	evaluate(search, alpha, &value);
+	status = evaluate(search, alpha, &value);
 	*x = value.distance * search->ball;
 	*rise = value.source_risk - level;
-	return WMLC_OK;
+	return status;
 }
 
 /*
@@ -342,18 +350,22 @@ minimize_alpha(Search *search, double upper, double *lower)
 }
 
 /* How far a projected gradient step moves w. */
-static double
-find_residual(Search *search, const double *alpha, const double *w)
+static WmlcStatus
+find_residual(Search *search, const double *alpha, const double *w, double *residual)
 {
 	int			d = search->d;
 	double	   *gradient = search->w;
 	double		radius = search->problem->radius;
 	double		length = 0.0;
 	double		moved = 0.0;
+	WmlcStatus	status;
 
+	*residual = 0.0;
 	if (search->problem->loss == WMLC_HINGE)
-		return 0.0;
-	mix_moments(search, alpha);
+		return WMLC_OK;
+	status = mix_moments(search, alpha);
+	if (status != WMLC_OK)
+		return status;
 	for (int i = 0; i < d; i++)
 	{
 		gradient[i] = -search->b[i];
@@ -368,7 +380,8 @@ find_residual(Search *search, const double *alpha, const double *w)
 
 		moved += step * step;
 	}
-	return sqrt(moved);
+	*residual = sqrt(moved);
+	return isfinite(*residual) ? WMLC_OK : WMLC_NOT_FINITE;
 }
 
 /* Take turns, from the weights alpha on. */
@@ -381,9 +394,10 @@ descend(Search *search, int steps, double *alpha, double *w, WmlcBoundMinimum *m
 
 	if (status == WMLC_OK)
 		status = find_risks(search, w);
+	if (status == WMLC_OK)
+		status = evaluate(search, alpha, minimum);
 	if (status != WMLC_OK)
 		return status;
-	evaluate(search, alpha, minimum);
 	minimum->steps = 0;
 	for (;;)
 	{
@@ -398,9 +412,10 @@ descend(Search *search, int steps, double *alpha, double *w, WmlcBoundMinimum *m
 		status = minimize_w(search, search->best, search->w);
 		if (status == WMLC_OK)
 			status = find_risks(search, search->w);
+		if (status == WMLC_OK)
+			status = evaluate(search, search->best, &next);
 		if (status != WMLC_OK)
 			return status;
-		evaluate(search, search->best, &next);
 
 		/* rounding is all that is left */
 		if (!(next.objective < minimum->objective))
@@ -410,8 +425,7 @@ descend(Search *search, int steps, double *alpha, double *w, WmlcBoundMinimum *m
 		memcpy(alpha, search->best, count * sizeof(double));
 		memcpy(w, search->w, search->d * sizeof(double));
 	}
-	minimum->residual = find_residual(search, alpha, w);
-	return WMLC_OK;
+	return find_residual(search, alpha, w, &minimum->residual);
 }
 
 /* Of a single source: its best w, and F. */
@@ -460,9 +474,8 @@ wmlc_minimize_weighted(const WmlcBoundProblem *problem, double *alpha, double *w
 		return status;
 	memcpy(alpha, search.trial, problem->count * sizeof(double));
 	minimum->gap = 0.0;
-	minimum->residual = find_residual(&search, alpha, w);
 	minimum->steps = 0;
-	return WMLC_OK;
+	return find_residual(&search, alpha, w, &minimum->residual);
 }
 
 WmlcStatus

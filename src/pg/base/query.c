@@ -3,7 +3,7 @@
  *	  Rows of tasks from a query that the user gives as text.
  *
  * The query runs through SPI in the caller's snapshot and with the caller's
- * rights.  Tasks are told apart by the default equality of their type.
+ * rights, while the transaction is set to read only.  Tasks are told apart by the default equality of their type.
  */
 #include "postgres.h"
 
@@ -16,6 +16,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
@@ -407,12 +408,29 @@ read_rows(Reader *reader, Portal portal)
 	}
 }
 
+/*
+ * From here on, until the settings return to the level that is handed out, the
+ * transaction only reads: a volatile function in the query cannot change tables or
+ * sequences either.  An error takes the setting back with the (sub)transaction; and
+ * nobody can set it off after the first snapshot.
+ */
+static int
+begin_read_only(void)
+{
+	int			level = NewGUCNestLevel();
+
+	(void) set_config_option("transaction_read_only", "on", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	return level;
+}
+
 WmlQueryRows
 wml_query_rows(const char *query, WmlQueryColumns columns, const char *role)
 {
 	Reader		reader = {.role = role, .columns = columns, .context = CurrentMemoryContext};
 	SPIPlanPtr	plan;
 	Portal		portal;
+	int			level = begin_read_only();
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -428,5 +446,6 @@ wml_query_rows(const char *query, WmlQueryColumns columns, const char *role)
 	SPI_cursor_close(portal);
 	delimit_tasks(&reader);
 	SPI_finish();
+	AtEOXact_GUC(true, level);
 	return reader.rows;
 }

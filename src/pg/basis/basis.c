@@ -10,10 +10,14 @@
 #include "core/gram/gram.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
+#include "pg/base/error.h"
 
 PG_FUNCTION_INFO_V1(wml_rff);
 PG_FUNCTION_INFO_V1(wml_poly);
 PG_FUNCTION_INFO_V1(wml_fourier);
+
+/* A frequency for each input and feature is kept: 128 MB at the most. */
+#define MAX_INPUTS 16384
 
 static void
 check_features(int features, const char *name, int least)
@@ -65,7 +69,8 @@ get_frequencies(FmgrInfo *flinfo, int k, int features, double lengthscale, int64
 		cache->features = features;
 		cache->lengthscale = lengthscale;
 		cache->seed = seed;
-		wmlc_rff_prepare(k, features, lengthscale, (uint64_t) seed, cache->frequencies);
+		wml_check(wmlc_rff_prepare(k, features, lengthscale, (uint64_t) seed, cache->frequencies,
+								   wml_poll));
 		flinfo->fn_extra = cache;
 	}
 	return cache->frequencies;
@@ -88,9 +93,13 @@ wml_rff(PG_FUNCTION_ARGS)
 	x = wml_array_vector(array, "x", &k);
 	check_features(features, "wml_rff", 1);
 	check_positive(lengthscale, "lengthscale");
+	if (k > MAX_INPUTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("wml_rff takes at most %d inputs: %d", MAX_INPUTS, k)));
 	frequencies = get_frequencies(fcinfo->flinfo, k, features, lengthscale, PG_GETARG_INT64(3));
 	result = wml_array_new_vector(features, &out);
-	wmlc_rff_apply(k, x, features, frequencies, out);
+	wml_check(wmlc_rff_apply(k, x, features, frequencies, out, wml_poll));
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 

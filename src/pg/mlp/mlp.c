@@ -108,13 +108,13 @@ wml_mlp_predict(PG_FUNCTION_ARGS)
 									  palloc(wmlc_mlp_predict_workspace(&view.net))));
 }
 
-/* The arguments (model, x, y, rate, steps), checked; the network is a copy. */
+/* The arguments (model, x, y, eta, steps), checked; the network is a copy. */
 typedef struct Adaptation
 {
 	WmlMlp	   *mlp;
 	WmlMlpView	view;
 	WmlcMlpRows rows;
-	double		rate;
+	double		eta;
 	int			steps;
 } Adaptation;
 
@@ -130,7 +130,7 @@ get_adaptation(FunctionCallInfo fcinfo)
 	adaptation.rows.x = wml_array_matrix(PG_GETARG_ARRAYTYPE_P(1), "x", &rows, &columns);
 	adaptation.rows.y = wml_array_vector(PG_GETARG_ARRAYTYPE_P(2), "y", &count);
 	adaptation.rows.count = rows;
-	adaptation.rate = wml_check_not_negative(PG_GETARG_FLOAT8(3), "rate");
+	adaptation.eta = wml_check_not_negative(PG_GETARG_FLOAT8(3), "eta");
 	adaptation.steps = wml_check_steps(PG_GETARG_INT32(4));
 	if (rows != count || columns != mlp->inputs)
 		ereport(ERROR,
@@ -152,13 +152,13 @@ descend(const Adaptation *adaptation, double *mse)
 	int			diverged_at;
 
 	wml_check(wmlc_mlp_adapt(&adaptation->view.net, adaptation->view.theta, &adaptation->rows,
-							 adaptation->rate, adaptation->steps, NULL, mse, &diverged_at, wml_poll,
+							 adaptation->eta, adaptation->steps, NULL, mse, &diverged_at, wml_poll,
 							 wml_allocate(wmlc_mlp_adapt_workspace(&adaptation->view.net), 1)));
 	if (diverged_at > 0)
 		ereport(WARNING,
-				(errmsg("adaptation diverges with a rate of %g", adaptation->rate),
+				(errmsg("adaptation diverges with a step size of %g", adaptation->eta),
 				 errdetail("This showed at step %d. The best network on the way is kept.", diverged_at),
-				 errhint("Use a smaller rate or fewer steps.")));
+				 errhint("Use a smaller eta or fewer steps.")));
 }
 
 Datum

@@ -42,8 +42,8 @@ enum
 };
 
 static const char *const argument_names[] = {
-	"sources", "target", "hidden", "objective", "weights", "iterations", "batch", "inner_rate",
-	"inner_steps", "outer_rate", "seed", "support", "shrink", "whiten", "standardize"
+	"sources", "target", "hidden", "objective", "weights", "iterations", "batch", "eta",
+	"steps", "outer_eta", "seed", "support", "shrink", "whiten", "standardize"
 };
 
 static int
@@ -66,9 +66,9 @@ get_options(FunctionCallInfo fcinfo)
 		.weighting = wml_arg_word(PG_GETARG_TEXT_PP(ARG_WEIGHTS), &wmlc_mlp_weighting_words, "weights"),
 		.iterations = positive(fcinfo, ARG_ITERATIONS),
 		.batch = positive(fcinfo, ARG_BATCH),
-		.inner_rate = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_INNER_RATE), "inner_rate"),
+		.inner_rate = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_INNER_RATE), "eta"),
 		.inner_steps = positive(fcinfo, ARG_INNER_STEPS),
-		.outer_rate = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_OUTER_RATE), "outer_rate"),
+		.outer_rate = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_OUTER_RATE), "outer_eta"),
 		.seed = (uint64_t) PG_GETARG_INT64(ARG_SEED),
 		.support = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_SUPPORT), "support"),
 		.shrink = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_SHRINK), "shrink"),
@@ -82,7 +82,7 @@ get_options(FunctionCallInfo fcinfo)
 	if (options.inner_rate == 0.0 && options.objective == WMLC_REPTILE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("reptile needs a positive inner_rate")));
+				 errmsg("reptile needs a positive eta")));
 	return options;
 }
 
@@ -193,7 +193,7 @@ check_training(WmlcStatus status, int64 iterations_done)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("training diverged in iteration " INT64_FORMAT, iterations_done + 1),
-				 errhint("Use smaller rates, or standardize => true.")));
+				 errhint("Use a smaller eta and outer_eta, or standardize => true.")));
 	wml_check(status);
 }
 

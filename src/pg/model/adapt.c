@@ -14,12 +14,13 @@
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/base/srf.h"
+#include "pg/model/step.h"
 
 PG_FUNCTION_INFO_V1(wml_adapt);
 PG_FUNCTION_INFO_V1(wml_adapt_path);
 PG_FUNCTION_INFO_V1(wml_unstandardize);
 
-/* The arguments (coef, gram, eta, steps), checked. */
+/* The arguments (gram, coef, eta, steps, share), checked. */
 typedef struct Adaptation
 {
 	const double *start;
@@ -65,20 +66,41 @@ check_converges(const Adaptation *adaptation)
 						 largest_stable_eta(adaptation))));
 }
 
+/* The step size that is given, or the share of the largest stable one. */
+static double
+get_eta(const Adaptation *adaptation, const WmlcModelOptions *options)
+{
+	double		largest;
+
+	if (!(options->share > 0.0))
+		return options->eta;
+	wml_check(wmlc_largest_stable_eta(adaptation->gram, &largest, adaptation->work));
+	return isinf(largest) ? 0.0 : options->share * largest;
+}
+
+/* Without gram, coefficients or steps there is no answer. */
+static bool
+is_skipped(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3);
+}
+
 static Adaptation
 get_adaptation(FunctionCallInfo fcinfo)
 {
+	WmlcModelOptions options = wmlc_default_options;
 	Adaptation	adaptation;
 	int			count;
 
-	adaptation.start = wml_array_vector(PG_GETARG_ARRAYTYPE_P(0), "coefficients", &count);
-	adaptation.gram = PG_GETARG_GRAM(1);
-	adaptation.eta = wml_check_not_negative(PG_GETARG_FLOAT8(2), "eta");
+	adaptation.gram = PG_GETARG_GRAM(0);
+	adaptation.start = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "coefficients", &count);
+	wml_set_step_size(&options, wml_get_number(fcinfo, 2, "eta"), wml_get_number(fcinfo, 4, "share"));
 	adaptation.steps = wml_check_steps(PG_GETARG_INT32(3));
 	wml_gram_check_solvable(adaptation.gram, "target");
 	wml_gram_check_coefficients(adaptation.gram, count);
 	wml_array_check_finite(adaptation.start, count, "coefficients");
 	adaptation.work = palloc(wmlc_adapt_workspace(count));
+	adaptation.eta = get_eta(&adaptation, &options);
 	check_converges(&adaptation);
 	return adaptation;
 }
@@ -86,10 +108,14 @@ get_adaptation(FunctionCallInfo fcinfo)
 Datum
 wml_adapt(PG_FUNCTION_ARGS)
 {
-	Adaptation	adaptation = get_adaptation(fcinfo);
+	Adaptation	adaptation;
+	ArrayType  *result;
 	double	   *w;
-	ArrayType  *result = wml_array_new_vector(adaptation.gram->dims, &w);
 
+	if (is_skipped(fcinfo))
+		PG_RETURN_NULL();
+	adaptation = get_adaptation(fcinfo);
+	result = wml_array_new_vector(adaptation.gram->dims, &w);
 	wml_check(wmlc_adapt(adaptation.gram, adaptation.eta, adaptation.steps, adaptation.start, w,
 						 adaptation.work, wml_poll));
 	PG_RETURN_ARRAYTYPE_P(result);
@@ -120,11 +146,8 @@ wml_adapt_path(PG_FUNCTION_ARGS)
 	WmlcDescent descent;
 	double	   *w;
 
-	for (int i = 0; i < 4; i++)
-	{
-		if (PG_ARGISNULL(i))
-			return (Datum) 0;
-	}
+	if (is_skipped(fcinfo))
+		return (Datum) 0;
 	adaptation = get_adaptation(fcinfo);
 	w = (double *) palloc(adaptation.gram->dims * sizeof(double));
 	wml_check(wmlc_descent_start(&descent, adaptation.gram, adaptation.eta, adaptation.start,
@@ -147,10 +170,10 @@ wml_adapt_path(PG_FUNCTION_ARGS)
 Datum
 wml_unstandardize(PG_FUNCTION_ARGS)
 {
-	const WmlcGram *reference = PG_GETARG_GRAM(1);
+	const WmlcGram *reference = PG_GETARG_GRAM(0);
 	int			d = reference->dims;
 	int			count;
-	double	   *w = wml_array_vector(PG_GETARG_ARRAYTYPE_P(0), "coefficients", &count);
+	double	   *w = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "coefficients", &count);
 	WmlcDd	   *matrix;
 	WmlcDd		scale;
 	double	   *element;

@@ -23,8 +23,8 @@ PG_FUNCTION_INFO_V1(wml_bound);
 enum
 {
 	ARG_SOURCES,
-	ARG_ALPHA,
 	ARG_TARGET,
+	ARG_ALPHA,
 	ARG_LOSS_RANGE,
 	ARG_EPSILON,
 	ARG_LOSS,
@@ -33,7 +33,7 @@ enum
 };
 
 static const char *const argument_names[] = {
-	"sources", "alpha", "target", "loss_range", "epsilon", "loss", "radius"
+	"sources", "target", "alpha", "loss_range", "epsilon", "loss", "radius"
 };
 
 /* Everything the arguments ask for. */
@@ -213,17 +213,29 @@ mix(const Question *question)
 Datum
 wml_bound(PG_FUNCTION_ARGS)
 {
-	WmlRows		rows = wml_rows_begin(fcinfo);
-	Question	question = get_question(fcinfo);
-	Mixture		mixture = mix(&question);
-	double		ball = wmlc_loss_ball(question.loss, question.radius);
-	double		rademacher = ball * wmlc_rademacher(question.target, question.loss);
-	double		deviation = wmlc_deviation(question.range, question.epsilon,
-										   (double) wmlc_gram_weighted_rows(question.target));
-	double		theorem = ball * mixture.distance + 2.0 * rademacher + deviation;
-	double		corollary = ball * mixture.mean_distance + 2.0 * rademacher + deviation;
-	bool		no_risk = question.w == NULL;
-	Datum		values[9] = {
+	Question	question;
+	Mixture		mixture;
+	double		ball,
+				rademacher,
+				deviation,
+				theorem,
+				corollary;
+	bool		no_risk;
+
+	if (PG_ARGISNULL(ARG_SOURCES) || PG_ARGISNULL(ARG_TARGET) || PG_ARGISNULL(ARG_ALPHA))
+		PG_RETURN_NULL();
+	question = get_question(fcinfo);
+	mixture = mix(&question);
+	ball = wmlc_loss_ball(question.loss, question.radius);
+	rademacher = ball * wmlc_rademacher(question.target, question.loss);
+	deviation = wmlc_deviation(question.range, question.epsilon,
+							   (double) wmlc_gram_weighted_rows(question.target));
+	theorem = ball * mixture.distance + 2.0 * rademacher + deviation;
+	corollary = ball * mixture.mean_distance + 2.0 * rademacher + deviation;
+	if (!isfinite(theorem) || !isfinite(corollary) || !isfinite(mixture.risk))
+		wml_check(WMLC_NOT_FINITE);
+	no_risk = question.w == NULL;
+	return wml_composite(fcinfo, (Datum[9]) {
 		Float8GetDatum(mixture.distance),
 		Float8GetDatum(mixture.mean_distance),
 		Float8GetDatum(ball),
@@ -233,9 +245,5 @@ wml_bound(PG_FUNCTION_ARGS)
 		Float8GetDatum(corollary),
 		Float8GetDatum(mixture.risk),
 		Float8GetDatum(mixture.risk + theorem)
-	};
-	bool		nulls[9] = {[7] = no_risk,[8] = no_risk};
-
-	wml_rows_put(&rows, values, nulls);
-	return (Datum) 0;
+	}, (bool[9]) {[7] = no_risk,[8] = no_risk});
 }

@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
 #include "core/model/objective.h"
@@ -13,6 +15,7 @@
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/gram/window.h"
+#include "pg/model/step.h"
 #include "pg/base/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_fit);
@@ -95,13 +98,18 @@ get_fit(FunctionCallInfo fcinfo)
 	Fit			fit;
 	WmlAlphaOptions options = {.loss = WMLC_SQUARE};
 	bool		by_size;
+	WmlcModelOptions step = wmlc_default_options;
 
 	for (int i = ARG_SOURCES; i <= ARG_WHITEN; i++)
-		wml_require_arg(fcinfo, i, argument_names[i]);
+	{
+		if (i != ARG_ETA)
+			wml_require_arg(fcinfo, i, argument_names[i]);
+	}
 	fit.objective.kind = wml_arg_word(PG_GETARG_TEXT_PP(ARG_MODEL), &wmlc_objective_words, "model");
 	fit.objective.scale = WMLC_SCALE_MEAN;
-	fit.objective.share = 0.0;
-	fit.objective.eta = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_ETA), "eta");
+	wml_set_step_size(&step, wml_get_number(fcinfo, ARG_ETA, "eta"), NAN);
+	fit.objective.eta = step.eta;
+	fit.objective.share = step.share;
 	fit.objective.steps = wml_check_steps(PG_GETARG_INT32(ARG_STEPS));
 	fit.ridge = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_RIDGE), "ridge");
 	options.rule = wml_arg_word(PG_GETARG_TEXT_PP(ARG_WEIGHTS), &wmlc_rule_words, "weights");

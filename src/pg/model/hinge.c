@@ -15,6 +15,7 @@
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/model/hinge.h"
+#include "pg/model/step.h"
 
 PG_FUNCTION_INFO_V1(wml_unit);
 PG_FUNCTION_INFO_V1(wml_hinge_adapt);
@@ -76,25 +77,47 @@ wml_unit(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 
-/* wml_hinge_adapt(coef, gram, eta, steps, radius) */
+/* The step that leads from zero to the edge of the ball, along the gradient. */
+static double
+step_to_edge(const WmlcGram *gram, double radius)
+{
+	double		square = 0.0;
+
+	for (int i = 0; i < gram->dims; i++)
+	{
+		double		b = wmlc_dd_value(wmlc_gram_moment(gram, i, gram->dims));
+
+		square += b * b;
+	}
+	return square > 0.0 ? radius / sqrt(square) : 0.0;
+}
+
+/* wml_hinge_adapt(gram, coef, eta, steps, radius, share) */
 Datum
 wml_hinge_adapt(PG_FUNCTION_ARGS)
 {
-	const WmlcGram *gram = PG_GETARG_GRAM(1);
-	double		eta = wml_check_not_negative(PG_GETARG_FLOAT8(2), "eta");
-	int			steps = wml_check_steps(PG_GETARG_INT32(3));
-	double		radius = wml_check_radius(PG_GETARG_FLOAT8(4));
+	WmlcModelOptions options = wmlc_default_options;
+	const WmlcGram *gram;
 	ArrayType  *result;
 	int			count;
-	double	   *coefficients = wml_array_vector(PG_GETARG_ARRAYTYPE_P(0), "coefficients", &count);
+	double	   *coefficients;
 	double	   *w;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		PG_RETURN_NULL();
+	gram = PG_GETARG_GRAM(0);
+	coefficients = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "coefficients", &count);
+	wml_set_step_size(&options, wml_get_number(fcinfo, 2, "eta"), wml_get_number(fcinfo, 5, "share"));
+	options.steps = wml_check_steps(PG_GETARG_INT32(3));
+	options.radius = wml_check_radius(PG_GETARG_FLOAT8(4));
 	wml_gram_check_solvable(gram, "target");
 	wml_gram_check_coefficients(gram, count);
-	wml_check_unit_ball(gram, radius, "target");
+	wml_check_unit_ball(gram, options.radius, "target");
 	wml_array_check_finite(coefficients, count, "coefficients");
+	if (options.share > 0.0)
+		options.eta = options.share * step_to_edge(gram, options.radius);
 	result = wml_array_new_vector(count, &w);
 	memcpy(w, coefficients, count * sizeof(double));
-	wml_check(wmlc_hinge_adapt(w, gram, eta, steps, radius, wml_poll));
+	wml_check(wmlc_hinge_adapt(w, gram, options.eta, options.steps, options.radius, wml_poll));
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "core/model/adapt.h"
 #include "pg/base/array.h"
 #include "pg/base/error.h"
@@ -13,6 +15,9 @@ PG_FUNCTION_INFO_V1(wml_predict);
 PG_FUNCTION_INFO_V1(wml_mse);
 PG_FUNCTION_INFO_V1(wml_rmse);
 PG_FUNCTION_INFO_V1(wml_r2);
+
+/* Features between two looks for interrupts. */
+#define POLL_FEATURES 65536
 
 /* coefficients . features, rounded once; NULL when a feature is NULL */
 Datum
@@ -36,6 +41,8 @@ wml_predict(PG_FUNCTION_ARGS)
 				 errdetail("There are %d coefficients for %d features.", count, dims)));
 	for (int i = 0; i < dims; i++)
 	{
+		if (i % POLL_FEATURES == 0)
+			CHECK_FOR_INTERRUPTS();
 		sum = wmlc_dd_add(sum, wmlc_two_prod(w[i], x[i]));
 		plain += w[i] * x[i];
 	}

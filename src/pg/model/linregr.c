@@ -1,12 +1,15 @@
 /*
  * linregr.c
- *	  Ordinary regression of one task from its gram: wml_linregr and
+ *	  Ordinary regression of one task from its gram: wml_coef, wml_linregr and
  *	  wml_linregr_summary.
  */
 #include "postgres.h"
 
 #include "core/model/adapt.h"
+#include "core/model/model.h"
 #include "core/linalg/solve.h"
+#include "pg/base/args.h"
+#include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/base/memory.h"
@@ -14,6 +17,7 @@
 
 PG_FUNCTION_INFO_V1(wml_linregr);
 PG_FUNCTION_INFO_V1(wml_linregr_summary);
+PG_FUNCTION_INFO_V1(wml_coef);
 
 typedef struct Regression
 {
@@ -87,16 +91,11 @@ wml_linregr(PG_FUNCTION_ARGS)
 Datum
 wml_linregr_summary(PG_FUNCTION_ARGS)
 {
-	WmlRows		rows = wml_rows_begin(fcinfo);
-	const WmlcGram *gram;
-	Regression	regression;
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	Regression	regression = regress(gram);
 	double		r2,
 				condition;
 
-	if (PG_ARGISNULL(0))
-		return (Datum) 0;
-	gram = PG_GETARG_GRAM(0);
-	regression = regress(gram);
 	wml_check(wmlc_r2(gram, regression.w, gram->constant, &r2));
 	wml_check(wmlc_solve_condition(&regression.solver, &condition,
 								   wml_allocate(wmlc_solve_condition_workspace(gram->dims), 1),
@@ -113,7 +112,29 @@ wml_linregr_summary(PG_FUNCTION_ARGS)
 		};
 		bool		nulls[6] = {false, false, false, isnan(r2), isnan(regression.residual_variance), false};
 
-		wml_rows_put(&rows, values, nulls);
+		return wml_composite(fcinfo, values, nulls);
 	}
-	return (Datum) 0;
+}
+
+/* wml_coef(gram, ridge): least squares, and nothing else */
+Datum
+wml_coef(PG_FUNCTION_ARGS)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	double		ridge = wml_check_not_negative(PG_GETARG_FLOAT8(1), "ridge");
+	int			d = gram->dims;
+	WmlcModelOptions options = wmlc_default_options;
+	ArrayType  *result;
+	double	   *sum;
+	double	   *w;
+	void	   *work;
+
+	wml_gram_check_solvable(gram, "regression");
+	options.ridge = ridge;
+	sum = (double *) palloc0(wmlc_model_doubles(WMLC_ERM, d) * sizeof(double));
+	work = palloc(wmlc_model_workspace(WMLC_ERM, d));
+	result = wml_array_new_vector(d, &w);
+	wml_check(wmlc_model_add(WMLC_ERM, &options, gram, 1.0, sum, work, wml_poll));
+	wml_check(wmlc_model_fit(WMLC_ERM, &options, d, sum, w, work, wml_poll));
+	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "core/model/bound.h"
@@ -70,6 +71,7 @@ collect_sources(const WmlSources *sources, WmlcBoundProblem *problem)
 	{
 		const WmlcGram *source = sources->source(sources->arg, i);
 
+		CHECK_FOR_INTERRUPTS();
 		if (source == NULL)
 			continue;
 		check_gram(source, problem, "source");
@@ -112,17 +114,18 @@ check_starts(int starts)
 Datum
 wml_minimize_bound(PG_FUNCTION_ARGS)
 {
-	WmlRows		rows = wml_rows_begin(fcinfo);
 	WmlSources	sources;
 	WmlcBoundProblem problem;
-	WmlcBoundMinimum minimum;
+	WmlcBoundMinimum minimum = {0};
 	Variant		variant;
 	double	   *alpha;
 	double	   *w;
 	ArrayType  *coefficients;
 	void	   *work;
 
-	for (int i = ARG_SOURCES; i <= ARG_STEPS; i++)
+	if (PG_ARGISNULL(ARG_SOURCES) || PG_ARGISNULL(ARG_TARGET))
+		PG_RETURN_NULL();
+	for (int i = ARG_VARIANT; i <= ARG_STEPS; i++)
 		wml_require_arg(fcinfo, i, argument_names[i]);
 	variant = wml_arg_word(PG_GETARG_TEXT_PP(ARG_VARIANT), &variant_words, "variant");
 	problem.radius = wml_check_radius(PG_GETARG_FLOAT8(ARG_RADIUS));
@@ -132,7 +135,7 @@ wml_minimize_bound(PG_FUNCTION_ARGS)
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(ARG_SOURCES));
 	collect_sources(&sources, &problem);
 
-	alpha = (double *) palloc(problem.count * sizeof(double));
+	alpha = (double *) palloc0(problem.count * sizeof(double));
 	coefficients = wml_array_new_vector(problem.target->dims, &w);
 	work = MemoryContextAllocHuge(CurrentMemoryContext, wmlc_minimize_bound_workspace(&problem));
 	if (variant == WEIGHTED)
@@ -154,7 +157,6 @@ wml_minimize_bound(PG_FUNCTION_ARGS)
 			Int32GetDatum(minimum.steps)
 		};
 
-		wml_rows_put(&rows, values, NULL);
+		return wml_composite(fcinfo, values, NULL);
 	}
-	return (Datum) 0;
 }

@@ -127,23 +127,16 @@ create_step(void)
 	return step;
 }
 
-static double
-get_number(FunctionCallInfo fcinfo, int i)
+double
+wml_get_number(FunctionCallInfo fcinfo, int position, const char *name)
 {
-	return PG_ARGISNULL(i) ? NAN : PG_GETARG_FLOAT8(i);
-}
-
-/* An option that is given may not be NaN, which stands for one that is not. */
-static void
-check_numbers(FunctionCallInfo fcinfo)
-{
-	for (int i = 0; i < (int) lengthof(fields); i++)
-	{
-		if (fields[i].kind == NUMBER && !PG_ARGISNULL(i) && isnan(PG_GETARG_FLOAT8(i)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s must not be NaN", fields[i].name)));
-	}
+	if (PG_ARGISNULL(position))
+		return NAN;
+	if (isnan(PG_GETARG_FLOAT8(position)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must not be NaN", name)));
+	return PG_GETARG_FLOAT8(position);
 }
 
 /* wml_step(eta, steps, ridge, scale, radius, share); NULL is not given */
@@ -157,8 +150,8 @@ wml_step(PG_FUNCTION_ARGS)
 		if (!PG_ARGISNULL(i))
 			step->given |= fields[i].bit;
 	}
-	check_numbers(fcinfo);
-	wml_set_step_size(&step->options, get_number(fcinfo, 0), get_number(fcinfo, 5));
+	wml_set_step_size(&step->options, wml_get_number(fcinfo, 0, "eta"),
+					  wml_get_number(fcinfo, 5, "share"));
 	if (!PG_ARGISNULL(1))
 		step->options.steps = wml_check_steps(PG_GETARG_INT32(1));
 	if (!PG_ARGISNULL(2))

@@ -17,6 +17,9 @@ extern WmlcModelOptions wml_step_options(Datum datum, int kind);
 /* Why these are no options, or NULL; nothing in them is trusted. */
 extern const char *wml_options_invalid(const WmlcModelOptions *options);
 
+/* A float8 argument, NaN when it is NULL; it may not be NaN itself. */
+extern double wml_get_number(FunctionCallInfo fcinfo, int position, const char *name);
+
 /* Step size or share, of which at most one is given: NaN stands for none. */
 extern void wml_set_step_size(WmlcModelOptions *options, double eta, double share);
 

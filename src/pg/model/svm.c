@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "core/gram/gram.h"
@@ -58,6 +59,7 @@ row_costs(const WmlQueryRows *rows, double cost)
 	{
 		double		weight = rows->weight != NULL ? rows->weight[i] : 1.0;
 
+		CHECK_FOR_INTERRUPTS();
 		if (fabs(rows->y[i]) != 1.0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
@@ -121,7 +123,6 @@ train(WmlcSvm *svm, double tolerance, int passes)
 Datum
 wml_svm_train(PG_FUNCTION_ARGS)
 {
-	WmlRows		result = wml_rows_begin(fcinfo);
 	WmlQueryRows rows;
 	WmlcSvm		svm;
 	ArrayType  *coefficients;
@@ -130,7 +131,9 @@ wml_svm_train(PG_FUNCTION_ARGS)
 				tolerance;
 	int			passes;
 
-	for (int i = ARG_QUERY; i <= ARG_SEED; i++)
+	if (PG_ARGISNULL(ARG_QUERY))
+		PG_RETURN_NULL();
+	for (int i = ARG_COST; i <= ARG_SEED; i++)
 		wml_require_arg(fcinfo, i, argument_names[i]);
 	cost = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_COST), "cost");
 	tolerance = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_TOLERANCE), "tolerance");
@@ -159,7 +162,6 @@ wml_svm_train(PG_FUNCTION_ARGS)
 			Int32GetDatum(passes)
 		};
 
-		wml_rows_put(&result, values, NULL);
+		return wml_composite(fcinfo, values, NULL);
 	}
-	return (Datum) 0;
 }

@@ -136,7 +136,7 @@ test_rff_distribution(void)
 				across = 0.0,
 				along = 0.0;
 
-	wmlc_rff_prepare(2, M, 1.0 / 6.283185307179586, 42, frequencies);
+	wmlc_rff_prepare(2, M, 1.0 / 6.283185307179586, 42, frequencies, NULL);
 	for (int j = 0; j < M; j++)
 	{
 		double		u = frequencies[j];
@@ -173,8 +173,8 @@ test_rff_bits(void)
 
 	wmlc_rff(3, x, 9, 2.5, UINT64_MAX, single);
 	CHECK(wmlc_rff_doubles(3, 9) == 36, "space");
-	wmlc_rff_prepare(3, 9, 2.5, UINT64_MAX, frequencies);
-	wmlc_rff_apply(3, x, 9, frequencies, many);
+	wmlc_rff_prepare(3, 9, 2.5, UINT64_MAX, frequencies, NULL);
+	wmlc_rff_apply(3, x, 9, frequencies, many, NULL);
 	CHECK(memcmp(single, many, sizeof(many)) == 0, "one row and many rows differ");
 	wmlc_rff(3, x, 5, 2.5, UINT64_MAX, fewer);
 	for (int j = 0; j < 5; j++)
@@ -182,10 +182,10 @@ test_rff_bits(void)
 	wmlc_rff(3, x, 9, 2.5, 1, many);
 	CHECK(memcmp(single, many, sizeof(many)) != 0, "the seed does nothing");
 	x[1] = INFINITY;
-	wmlc_rff_apply(3, x, 9, frequencies, many);
+	wmlc_rff_apply(3, x, 9, frequencies, many, NULL);
 	CHECK(isnan(many[0]) && isnan(many[8]), "infinite coordinate");
 	x[1] = 1e300;
-	wmlc_rff_apply(3, x, 9, frequencies, many);
+	wmlc_rff_apply(3, x, 9, frequencies, many, NULL);
 	CHECK(fabs(many[0]) <= sqrt(2.0 / 9.0), "huge coordinate");
 
 	/* a fixed point of reference for other machines and later versions */

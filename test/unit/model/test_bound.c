@@ -295,7 +295,7 @@ test_trust_region(void)
 			}
 		}
 		memcpy(copy, a, sizeof(a));
-		CHECK(wmlc_trust_region(d, a, b, radius, w, &multiplier, work) == WMLC_OK, "round %d", round);
+		CHECK(wmlc_trust_region(d, a, b, radius, w, &multiplier, work, NULL) == WMLC_OK, "round %d", round);
 		length = sqrt(dot(w, w, d));
 		for (int i = 0; i < d; i++)
 			scale = fmax(scale, fabs(b[i]));
