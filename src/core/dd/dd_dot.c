@@ -12,6 +12,9 @@
  * Every loop works in four lanes, element i in lane i mod 4, and adds the
  * lanes up in the same order.  two_prod is exact with or without fused
  * multiply-add, so plain C and AVX2 agree to the last bit.
+ *
+ * BLAS has no such products: its ddot, in plain doubles, takes 6 to 11 ns for 64
+ * terms, and twice the digits take 41 to 47 ns (test/bench/bench_loops.c).
  */
 #include "core/dd/dd_dot.h"
 

@@ -4,6 +4,7 @@
  *	  secular equation |w(multiplier)| = radius (More and Sorensen, "Computing a
  *	  trust region step", 1983).
  */
+#include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
 #include <math.h>
@@ -142,17 +143,13 @@ wmlc_trust_region(int d, double *a, const double *b, double radius, double *w, d
 	/* b has no part where A has none but rounding */
 	noise = d * DBL_EPSILON * fmax(value[d - 1], 0.0);
 	for (int i = 0; i < d; i++)
-	{
-		g[i] = 0.0;
-		for (int k = 0; k < d && value[i] > noise; k++)
-			g[i] += a[(size_t) i * d + k] * b[k];
-	}
+		g[i] = value[i] > noise ? cblas_ddot(d, a + (size_t) i * d, 1, b, 1) : 0.0;
 	*multiplier = radius > 0.0 ? solve_secular(d, value, g, radius) : 0.0;
 	memset(w, 0, d * sizeof(double));
 	for (int i = 0; i < d && radius > 0.0; i++)
 	{
-		for (int k = 0; k < d && g[i] != 0.0; k++)
-			w[k] += a[(size_t) i * d + k] * (g[i] / (value[i] + *multiplier));
+		if (g[i] != 0.0)
+			cblas_daxpy(d, g[i] / (value[i] + *multiplier), a + (size_t) i * d, 1, w, 1);
 	}
 	for (int i = 0; i < d; i++)
 	{

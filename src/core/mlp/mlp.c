@@ -3,6 +3,7 @@
  *	  The network as its users see it: parameters, first values, predictions;
  *	  and the padded layout the training works in.
  */
+#include <cblas.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -157,10 +158,8 @@ wmlc_mlp_predict(const WmlcMlp *net, const double *theta, const double *x, void 
 	int			width = layer_inputs(net, net->depth);
 	const double *w;
 	const double *h = last_hidden(net, theta, x, work, &w);
-	double		sum = w[width];
+	double		sum = w[width] + cblas_ddot(width, h, 1, w, 1);
 
-	for (int i = 0; i < width; i++)
-		sum += h[i] * w[i];
 	return net->scale == NULL ? sum : sum * net->scale[net->inputs] + net->shift[net->inputs];
 }
 

@@ -7,6 +7,8 @@
  * of one task are far too small (40 x 40 x 40) to pay for the packing and the
  * dispatch of a general BLAS, and what surrounds them (bias, ReLU, mask) costs
  * as much as a product unless it happens while the result is in registers.
+ * Products of 40 x 40 run at 59 Gflop/s here and at 9 in dgemm, those of 512 x
+ * 512 at 21 and 10 (test/bench/bench_mlp.c).
  */
 #ifndef WMLC_MLP_LOOPS_H
 #define WMLC_MLP_LOOPS_H

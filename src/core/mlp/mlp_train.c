@@ -6,6 +6,7 @@
  * Everything random is a hash of the seed, the iteration and the task, so a
  * seed gives one model, to the bit, on one machine.
  */
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -193,11 +194,8 @@ adam_step(Training *training, int64_t iteration)
 	double	   *w = training->meta.theta.w;
 	double		mean_scale = 1.0 / (1.0 - pow(ADAM_MEAN_DECAY, (double) iteration));
 	double		square_scale = 1.0 / (1.0 - pow(ADAM_SQUARE_DECAY, (double) iteration));
-	double		size = 0.0;
 
-	for (size_t i = 0; i < parameters; i++)
-		size += training->gradient[i] * training->gradient[i];
-	if (!isfinite(size))
+	if (!isfinite(cblas_ddot((int) parameters, training->gradient, 1, training->gradient, 1)))
 		return false;
 	for (size_t i = 0; i < parameters; i++)
 	{

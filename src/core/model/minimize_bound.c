@@ -17,6 +17,7 @@
  * the lower bound would exceed that minimum.  In between lies the level to be
  * found, by bisection and secants.
  */
+#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -219,7 +220,7 @@ static WmlcStatus
 evaluate(Search *search, const double *alpha, WmlcBoundMinimum *minimum)
 {
 	size_t		stride = search->dims + 1;
-	double		square = 0.0;
+	double		square;
 
 	minimum->source_risk = 0.0;
 	memset(search->sum, 0, search->dims * sizeof(double));
@@ -230,11 +231,9 @@ evaluate(Search *search, const double *alpha, WmlcBoundMinimum *minimum)
 		if (alpha[j] == 0.0)
 			continue;
 		minimum->source_risk += alpha[j] * search->risk[j];
-		for (size_t k = 0; k < search->dims; k++)
-			search->sum[k] += alpha[j] * search->points[j * stride + k];
+		cblas_daxpy((int) search->dims, alpha[j], search->points + j * stride, 1, search->sum, 1);
 	}
-	for (size_t k = 0; k < search->dims; k++)
-		square += search->sum[k] * search->sum[k];
+	square = cblas_ddot((int) search->dims, search->sum, 1, search->sum, 1);
 	minimum->distance = sqrt(square) / search->ball;
 	minimum->objective = minimum->source_risk + sqrt(square);
 	return isfinite(minimum->objective) ? WMLC_OK : WMLC_NOT_FINITE;
@@ -279,10 +278,8 @@ lower_bound(const Search *search, double x, double rise)
 
 	for (size_t j = 0; j < search->problem->count; j++)
 	{
-		double		value = 0.0;
+		double		value = cblas_ddot((int) search->dims, search->sum, 1, search->points + j * stride, 1);
 
-		for (size_t k = 0; k < search->dims && scale > 0.0; k++)
-			value += search->sum[k] * search->points[j * stride + k];
 		least = fmin(least, (scale > 0.0 ? value / scale : 0.0) + search->risk[j]);
 	}
 	return least;

@@ -2,6 +2,7 @@
  * svm.c
  *	  Linear support vector machines by dual coordinate descent; see svm.h.
  */
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,21 +21,10 @@ wmlc_svm_workspace(size_t rows, int dims)
 	return (dims + 2 * rows) * sizeof(double) + rows * sizeof(size_t);
 }
 
-/* In four lanes, so that additions need not wait for each other. */
 static double
 dot(const double *a, const double *b, int n)
 {
-	double		sum[4] = {0.0, 0.0, 0.0, 0.0};
-	int			i = 0;
-
-	for (; i + 4 <= n; i += 4)
-	{
-		for (int lane = 0; lane < 4; lane++)
-			sum[lane] += a[i + lane] * b[i + lane];
-	}
-	for (; i < n; i++)
-		sum[0] += a[i] * b[i];
-	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+	return cblas_ddot(n, a, 1, b, 1);
 }
 
 static inline const double *
@@ -46,10 +36,7 @@ row_of(const WmlcSvm *svm, size_t i)
 static void
 add_row(WmlcSvm *svm, size_t i, double factor)
 {
-	const double *x = row_of(svm, i);
-
-	for (int k = 0; k < svm->dims; k++)
-		svm->w[k] += factor * x[k];
+	cblas_daxpy(svm->dims, factor, row_of(svm, i), 1, svm->w, 1);
 }
 
 WmlcStatus

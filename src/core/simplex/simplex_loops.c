@@ -7,7 +7,10 @@
  * the same lanes, in the same order, with products rounded before they are
  * added, wherever the point stands in the list and whatever the instruction
  * set: equal points get equal prices, and every machine gets the same bits.
- * (BLAS promises neither, and one that does not know the processor is slower.)
+ * BLAS promises neither, cannot follow a list of points, and is no faster: of
+ * 66 dimensions and 10000 points both take 18 ns per point, for prices and for
+ * weighted sums; the scatter matrix is formed twice as fast as by dsyrk
+ * (test/bench/bench_loops.c).
  */
 #include "core/simplex/simplex_internal.h"
 
