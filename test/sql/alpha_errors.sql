@@ -65,10 +65,6 @@ SELECT option, (SELECT (state, message) FROM pg_temp.error_of(format('SELECT wml
 	(SELECT (state, message) FROM pg_temp.error_of(format('SELECT wml_alpha_gap(ARRAY[pg_temp.task(''other'')], pg_temp.task(''good''), ARRAY[1], %s)', option)) WHERE option !~ 'weights') AS gap
 FROM unnest(ARRAY['weights => ''mixtures''', 'weights => NULL', 'loss => ''log''', 'loss => NULL', 'shrink => -1', 'shrink => ''NaN''', 'shrink => ''Infinity''', 'shrink => NULL', 'whiten => NULL']) WITH ORDINALITY AS bad (option, i) ORDER BY i;
 SELECT * FROM pg_temp.error_of('SELECT wml_kernel(gram, gram, ''absolute'') FROM task WHERE name = ''good''');
-SELECT * FROM pg_temp.error_of('SELECT wml_alpha(ARRAY[pg_temp.task(''good'')], pg_temp.task(''one row''), shrink => 1)');
-SELECT * FROM pg_temp.error_of('SELECT wml_alpha(ARRAY[pg_temp.task(''good'')], pg_temp.task(''one row''), shrink => 1, whiten => true)');
--- which concerns the mixture alone
-SELECT wml_alpha(ARRAY[pg_temp.task('good'), pg_temp.task('other')], pg_temp.task('one row'), 'closest', shrink => 1);
 
 -- not a window function, and one
 SELECT * FROM pg_temp.error_of('SELECT wml_alpha(pg_temp.task(''good''), pg_temp.task(''good''))');

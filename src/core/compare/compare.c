@@ -10,8 +10,8 @@
 #include "core/base/arena.h"
 #include "core/compare/compare_prior.h"
 #include "core/weights/embedding.h"
+#include "core/weights/weights.h"
 #include "core/model/objective.h"
-#include "core/simplex/simplex.h"
 
 static const char *const learner_words[] = {"prior"};
 
@@ -60,6 +60,7 @@ typedef struct State
 	double	   *back;			/* R, rounded: coefficients w = R' v */
 
 	double	   *alpha;			/* trials x weightings x sources */
+	double	   *sizes;			/* of the sources in a trial */
 	WmlcStatus *weighed;		/* trials x weightings */
 	bool	   *acts;			/* which sources are left out of some trial */
 	size_t		stayer;			/* one that never is, or WMLC_NO_SOURCE */
@@ -87,8 +88,12 @@ shared_workspace(const WmlcComparison *c)
 	size_t		embedding = wmlc_embedding_dims(WMLC_SQUARE, c->d);
 	size_t		bytes = wmlc_embedding_frame_workspace(c->d);
 
-	bytes = larger(bytes, wmlc_simplex_workspace(c->source_count, embedding, 0.0));
-	bytes = larger(bytes, wmlc_simplex_workspace(c->source_count, embedding, 1.0));
+	for (int i = 0; i < c->weighting_count; i++)
+	{
+		/* trials have all sources, or all but one */
+		bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], c->source_count, embedding));
+		bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], c->source_count - 1, embedding));
+	}
 	bytes = larger(bytes, wmlc_adapt_workspace(c->d));
 	bytes = larger(bytes, 2 * (size_t) (c->d + 1) * (c->d + 1) * sizeof(WmlcDd));
 	for (int i = 0; i < c->learner_count; i++)
@@ -121,6 +126,7 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 	state->alpha = wmlc_arena_doubles(&arena, c->trial_count * c->weighting_count * c->source_count);
 	state->weighed = wmlc_arena_take(&arena, c->trial_count * c->weighting_count,
 									 sizeof(WmlcStatus));
+	state->sizes = wmlc_arena_doubles(&arena, c->source_count);
 	state->acts = wmlc_arena_take(&arena, c->source_count, sizeof(bool));
 	for (int i = 0; i < BASES; i++)
 	{
@@ -326,106 +332,67 @@ prepare_space(State *state, Space *space)
 	return space->status;
 }
 
+static bool
+any_shrinks(const WmlcComparison *c, bool whiten)
+{
+	for (int i = 0; i < c->weighting_count; i++)
+	{
+		if (c->weightings[i].whiten == whiten && c->weightings[i].shrink > 0.0)
+			return true;
+	}
+	return false;
+}
+
 /* The differences of all sources that take part, in one basis. */
 static WmlcStatus
-create_points(State *state, const WmlcTrial *trial, Space *space, WmlcSimplex *points,
-			  double *variance)
+create_points(State *state, const WmlcTrial *trial, Space *space, WmlcCandidates *candidates)
 {
 	const WmlcComparison *c = state->comparison;
 	WmlcEmbeddingFrame frame;
 	double	   *next = space->points;
+	size_t		dims;
 	WmlcStatus	status = prepare_space(state, space);
 
 	if (status != WMLC_OK)
 		return status;
 	wmlc_embedding_frame_create(&frame, WMLC_SQUARE, trial->known, space->whitener,
 								state->work, state->poll);
-	status = wmlc_sampling_variance(&frame, variance);
+	if (any_shrinks(c, space->whitener != NULL))
+		status = wmlc_sampling_variance(&frame, &candidates->variance);
 	if (status == WMLC_OK)
 		status = wmlc_difference(&space->frame, trial->known, space->place);
 	if (status != WMLC_OK)
 		return status;
-	points->points = next;
-	points->count = 0;
-	points->dims = points->stride = wmlc_difference_dims(&frame);
+	candidates->points = next;
+	candidates->dims = candidates->stride = dims = wmlc_difference_dims(&frame);
 	for (size_t j = 0; j < c->source_count; j++)
 	{
-		const double *from = space->deviations + j * points->dims;
+		const double *from = space->deviations + j * dims;
 
 		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(state->poll))
 			return WMLC_INTERRUPTED;
 		if (j == trial->left_out)
 			continue;
-		for (size_t k = 0; k < points->dims; k++)
+		for (size_t k = 0; k < dims; k++)
 			next[k] = from[k] - space->place[k];
-		next += points->dims;
-		points->count++;
+		next += dims;
 	}
 	return WMLC_OK;
 }
 
-/*
- * A mixture.  A single row says nothing of its sampling variance, which may be
- * anything: the most careful answer are equal weights.
- */
-static WmlcStatus
-weigh_mixture(State *state, WmlcSimplex *points, double shrink, double variance, double *alpha)
-{
-	WmlcSimplexReport report;
-	WmlcStatus	status;
-
-	points->ridge = shrink == 0.0 ? 0.0 : shrink * variance;
-	if (isnan(points->ridge))
-	{
-		for (size_t j = 0; j < points->count; j++)
-			alpha[j] = 1.0 / (double) points->count;
-		return WMLC_OK;
-	}
-	status = wmlc_simplex_solve(points, alpha, &report, state->work, state->poll);
-
-	/* weights that are not quite the best are weights still */
-	return status == WMLC_NO_CONVERGENCE ? WMLC_OK : status;
-}
-
-static void
-weigh_closest(const WmlcSimplex *points, double *alpha)
-{
-	double		least = INFINITY;
-	size_t		closest = 0;
-
-	for (size_t j = 0; j < points->count; j++)
-	{
-		const double *e = points->points + j * points->stride;
-		double		square = 0.0;
-
-		for (size_t k = 0; k < points->dims; k++)
-			square += e[k] * e[k];
-		if (square < least)
-		{
-			least = square;
-			closest = j;
-		}
-		alpha[j] = 0.0;
-	}
-	alpha[closest] = 1.0;
-}
-
-static void
-weigh_by_size(const State *state, const WmlcTrial *trial, bool uniform, double *alpha)
+/* The sources that take part, without their points. */
+static WmlcCandidates
+create_candidates(State *state, const WmlcTrial *trial)
 {
 	const WmlcComparison *c = state->comparison;
-	double		total = 0.0;
-	size_t		count = 0;
+	WmlcCandidates candidates = {.sizes = state->sizes, .variance = NAN};
 
 	for (size_t j = 0; j < c->source_count; j++)
 	{
-		if (j == trial->left_out)
-			continue;
-		alpha[count] = uniform ? 1.0 : wmlc_dd_value(c->sources[j]->weight);
-		total += alpha[count++];
+		if (j != trial->left_out)
+			state->sizes[candidates.count++] = wmlc_dd_value(c->sources[j]->weight);
 	}
-	for (size_t j = 0; j < count; j++)
-		alpha[j] /= total;
+	return candidates;
 }
 
 /* Make room for the source left out, with weight zero. */
@@ -440,32 +407,15 @@ spread(const WmlcTrial *trial, size_t source_count, double *alpha)
 	alpha[gap] = 0.0;
 }
 
-/* Weights for a trial from ready points. */
-static WmlcStatus
-weigh_points(State *state, WmlcSimplex *points, double variance, const WmlcWeighting *weighting,
-			 double *alpha)
-{
-	if (weighting->kind == WMLC_MIXTURE)
-		return weigh_mixture(state, points, weighting->shrink, variance, alpha);
-	weigh_closest(points, alpha);
-	return WMLC_OK;
-}
-
-static bool
-is_by_size(WmlcRule kind)
-{
-	return kind == WMLC_UNIFORM || kind == WMLC_POOLED;
-}
-
 /* The weights of one trial under all weightings. */
 static WmlcStatus
 weigh(State *state, size_t number)
 {
 	const WmlcComparison *c = state->comparison;
 	const WmlcTrial *trial = &c->trials[number];
-	WmlcSimplex points[BASES] = {{.count = 0}, {.count = 0}};
+	WmlcCandidates all = create_candidates(state, trial);
+	WmlcCandidates candidates[BASES] = {all, all};
 	WmlcStatus	statuses[BASES];
-	double		variance[BASES];
 
 	for (int i = 0; i < c->weighting_count; i++)
 	{
@@ -473,19 +423,17 @@ weigh(State *state, size_t number)
 		int			basis = weighting->whiten;
 		double	   *alpha = alpha_of(state, number, i);
 		WmlcStatus *status = &state->weighed[number * c->weighting_count + i];
+		WmlcSimplexReport solved;
 
 		*status = WMLC_OK;
-		if (is_by_size(weighting->kind))
-			weigh_by_size(state, trial, weighting->kind == WMLC_UNIFORM, alpha);
-		else
+		if (wmlc_rule_is_spatial(weighting->rule))
 		{
-			if (points[basis].count == 0)
-				statuses[basis] = create_points(state, trial, &state->spaces[basis],
-												&points[basis], &variance[basis]);
+			if (candidates[basis].points == NULL)
+				statuses[basis] = create_points(state, trial, &state->spaces[basis], &candidates[basis]);
 			*status = statuses[basis];
-			if (*status == WMLC_OK)
-				*status = weigh_points(state, &points[basis], variance[basis], weighting, alpha);
 		}
+		if (*status == WMLC_OK)
+			*status = wmlc_weigh(weighting, &candidates[basis], alpha, &solved, state->work, state->poll);
 		if (*status == WMLC_INTERRUPTED)
 			return WMLC_INTERRUPTED;
 		for (size_t j = 0; j < c->source_count && *status != WMLC_OK; j++)
@@ -602,9 +550,9 @@ static WmlcStatus
 weigh_sources(State *state, Lesson *lesson, size_t trial, int weighting)
 {
 	const WmlcComparison *c = state->comparison;
-	WmlcRule	kind = c->weightings[weighting].kind;
+	WmlcRule	weights = c->weightings[weighting].rule;
 	const double *alpha = alpha_of(state, trial, weighting);
-	int			rule = kind == WMLC_POOLED;
+	int			rule = weights == WMLC_POOLED;
 	double	   *array = state->stayer_sums + rule * lesson->doubles;
 	WmlcObjectiveSum stayers;
 	WmlcStatus	status = state->weighed[trial * c->weighting_count + weighting];
@@ -612,7 +560,7 @@ weigh_sources(State *state, Lesson *lesson, size_t trial, int weighting)
 	lesson->sum = attach_empty(lesson, state->sum);
 	if (status != WMLC_OK)
 		return status;
-	if (!is_by_size(kind) || state->stayer == WMLC_NO_SOURCE)
+	if (wmlc_rule_is_spatial(weights) || state->stayer == WMLC_NO_SOURCE)
 		return add_weighted(state, lesson, &lesson->sum, alpha, ALL_SOURCES);
 	if (lesson->stayer_alpha[rule] == 0.0)
 	{

@@ -18,14 +18,7 @@
 #include "core/gram/gram.h"
 #include "core/base/status.h"
 #include "core/model/objective.h"
-#include "core/weights/rules.h"
-
-typedef struct WmlcWeighting
-{
-	WmlcRule	kind;
-	double		shrink;			/* of a mixture */
-	bool		whiten;			/* of a mixture, or the closest source */
-} WmlcWeighting;
+#include "core/weights/weights.h"
 
 /* What a learner is: an objective (WmlcObjectiveKind), or one of these. */
 enum

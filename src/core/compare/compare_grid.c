@@ -122,7 +122,7 @@ add_weighting(WmlcGrid *grid, WmlcWeighting weighting)
 {
 	for (int i = 0; i < grid->weighting_count; i++)
 	{
-		if (grid->weightings[i].kind == weighting.kind &&
+		if (grid->weightings[i].rule == weighting.rule &&
 			grid->weightings[i].shrink == weighting.shrink &&
 			grid->weightings[i].whiten == weighting.whiten)
 			return i;
@@ -167,11 +167,11 @@ add_simplified(WmlcGrid *grid, WmlcLearner learner, WmlcWeighting weighting, Wml
 		method.adapt_steps > 0;
 
 	if (method.source_rows == 0.0)
-		weighting.kind = WMLC_UNIFORM;
-	if (counts_by_size(weighting.kind))
+		weighting.rule = WMLC_UNIFORM;
+	if (counts_by_size(weighting.rule))
 		weighting.whiten = false;
 	learner.whiten = learner.whiten && basis_matters;
-	if (weighting.kind != WMLC_MIXTURE)
+	if (weighting.rule != WMLC_MIXTURE)
 		weighting.shrink = 0.0;
 	method.learner = add_learner(grid, learner);
 	method.weighting = add_weighting(grid, weighting);
@@ -220,7 +220,7 @@ add_learner_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner
 	{
 		for (int s = 0; s < shrink_count; s++)
 			add_variants(grid, options, learner, (WmlcWeighting) {
-				.kind = options->weights[w],
+				.rule = options->weights[w],
 				.shrink = shrinks[s],
 				.whiten = learner.whiten
 			});
@@ -231,7 +231,7 @@ add_learner_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner
 static void
 add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
 {
-	WmlcWeighting uniform = {.kind = WMLC_UNIFORM};
+	WmlcWeighting uniform = {.rule = WMLC_UNIFORM};
 	const double *evennesses = options->evennesses;
 	int			evenness_count = options->evenness_count;
 	double		default_evenness = options->d;
@@ -288,7 +288,7 @@ wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 {
 	WmlcGridOptions options = complete(given);
 	WmlcLearner joint = {.kind = WMLC_ERM};
-	WmlcWeighting uniform = {.kind = WMLC_UNIFORM};
+	WmlcWeighting uniform = {.rule = WMLC_UNIFORM};
 
 	grid->learner_count = grid->weighting_count = grid->method_count = 0;
 	add_simplified(grid, joint, uniform, (WmlcMethod) {.source_rows = INFINITY});

@@ -42,7 +42,7 @@
 
 #include "core/base/status.h"
 #include "core/model/objective.h"
-#include "core/weights/rules.h"
+#include "core/weights/weights.h"
 
 #define WMLC_MLP_MAX_DEPTH 8
 #define WMLC_MLP_MAX_WIDTH 1024
@@ -111,8 +111,8 @@ typedef struct WmlcMlpOptions
 
 	/*
 	 * As for the weights of linear models: the penalty shrink * v |alpha|^2,
-	 * where v is the sampling variance of the target's embedding (taken as 0
-	 * for a target of one row), and the distance after a change of basis that
+	 * where v is the sampling variance of the target's embedding, and the
+	 * distance after a change of basis that
 	 * makes the batch's pooled second moment the identity.
 	 */
 	double		shrink;

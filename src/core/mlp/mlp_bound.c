@@ -123,7 +123,7 @@ weights_for(WmlcMlpEmbedding *embedding, size_t count, double s, double *shift,
 
 	shift_points(embedding, count, s - *shift);
 	*shift = s;
-	status = wmlc_mlp_solve_points(embedding, count, alpha);
+	status = wmlc_mlp_weigh_points(embedding, count, alpha);
 	if (status != WMLC_OK)
 		return status;
 	wmlc_mlp_mix(embedding, count, alpha);
@@ -135,8 +135,8 @@ weights_for(WmlcMlpEmbedding *embedding, size_t count, double s, double *shift,
 	for (size_t j = 0; j < count; j++)
 		alpha_square += alpha[j] * alpha[j];
 	embedding->distance = sqrt(square);
-	*gamma_square = square
-		+ embedding->meta->options->shrink * embedding->variance * alpha_square;
+	*gamma_square = square +
+		wmlc_weighting_ridge(&embedding->weighting, embedding->variance) * alpha_square;
 	return WMLC_OK;
 }
 

@@ -177,6 +177,7 @@ extern WmlcStatus wmlc_mlp_task_gradient(WmlcMlpMeta *meta, const WmlcMlpRows *t
 typedef struct WmlcMlpEmbedding
 {
 	WmlcMlpMeta *meta;
+	WmlcWeighting weighting;	/* that of the points: for the bound, a mixture */
 	int			p;				/* entries of z */
 	int			stride;			/* of matrices with p columns */
 	size_t		dims;			/* of a packed matrix */
@@ -189,14 +190,12 @@ typedef struct WmlcMlpEmbedding
 	double	   *target;			/* the target's moment, packed */
 	double	   *points;			/* the tasks' differences from it, packed */
 	double	   *mixture;		/* sum_j alpha_j points_j */
-	double		variance;		/* of the target's embedding */
+	double		variance;		/* of the target's embedding; NaN for a single row */
 	double		distance;		/* |mixture| */
 	double	   *omega;			/* for the bound: (w, c, -1), */
 	double	   *omega_square;	/* and its outer product, packed */
-	void	   *solver;			/* workspace of the weight solver */
-	double	   *transposed;		/* points with fewer dimensions, if that pays: */
-	double	   *products;		/* a few coordinates of all, their inner products, */
-	double	   *reduced;		/* and points with the same; NULL if it does not */
+	double	   *sizes;			/* rows of the tasks */
+	void	   *solver;			/* workspace for weighing */
 } WmlcMlpEmbedding;
 
 extern void wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
@@ -204,13 +203,14 @@ extern void wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, s
 
 /*
  * The weights of `count` tasks for the target under meta->theta.  Sets
- * `distance` and `mixture`, whatever the weighting.
+ * `distance` and `mixture`, whatever the weighting; `distance` is NaN where it is
+ * neither wanted nor needed.
  */
 extern WmlcStatus wmlc_mlp_weigh(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count,
-								 const WmlcMlpRows *target, double *alpha);
+								 const WmlcMlpRows *target, bool distance_wanted, double *alpha);
 
-/* The simplex problem of the points; wmlc_mlp_mix sets mixture and distance. */
-extern WmlcStatus wmlc_mlp_solve_points(WmlcMlpEmbedding *embedding, size_t count, double *alpha);
+/* The weights of the points; wmlc_mlp_mix sets mixture and distance. */
+extern WmlcStatus wmlc_mlp_weigh_points(WmlcMlpEmbedding *embedding, size_t count, double *alpha);
 extern void wmlc_mlp_mix(WmlcMlpEmbedding *embedding, size_t count, const double *alpha);
 
 /* The bound's weights; moves the points. */

@@ -140,21 +140,12 @@ draw_batch(Training *training, uint64_t key)
 	}
 }
 
-/* Uniform weights need no embedding, except to tell the distance. */
 static WmlcStatus
 weigh_batch(Training *training, bool distance_wanted, double *distance)
 {
-	WmlcStatus	status;
+	WmlcStatus	status = wmlc_mlp_weigh(&training->embedding, training->tasks, training->batch,
+										training->target, distance_wanted, training->alpha);
 
-	if (training->options->weighting == WMLC_UNIFORM && !distance_wanted)
-	{
-		for (size_t j = 0; j < training->batch; j++)
-			training->alpha[j] = 1.0 / (double) training->batch;
-		*distance = NAN;
-		return WMLC_OK;
-	}
-	status = wmlc_mlp_weigh(&training->embedding, training->tasks, training->batch,
-							training->target, training->alpha);
 	*distance = training->embedding.distance;
 	return status;
 }

@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "core/mlp/mlp_internal.h"
-#include "core/simplex/simplex.h"
-#include "core/weights/kernel_points.h"
 
 static const char *const weighting_words[] = {"bound"};
 
@@ -26,34 +24,6 @@ const WmlcWords wmlc_mlp_weighting_words = WMLC_MORE_WORDS(&wmlc_rule_words, wei
  * depends on those before it and carries no distance of its own.
  */
 #define DEPENDENT 1e-12
-
-/* Dimensions of the points that are multiplied at a time, so that they stay in the cache. */
-#define REDUCE_DIMS 64
-
-/*
- * With shrinking the solver works on a D x D matrix.  Fewer points than that
- * span fewer dimensions, and are first turned into them.  Room for a penalty
- * is also room for none, which is what a target of one row gets.
- */
-static void
-take_solver(WmlcMlpEmbedding *embedding, size_t batch, double shrink, WmlcArena *arena)
-{
-	size_t		dims = embedding->dims;
-	size_t		bytes;
-
-	if (shrink == 0.0 || dims <= batch)
-	{
-		embedding->solver = wmlc_arena_take(arena, 1, wmlc_simplex_workspace(batch, dims, shrink));
-		return;
-	}
-	bytes = wmlc_simplex_workspace(batch, batch, shrink);
-	if (bytes < wmlc_kernel_points_workspace(batch))
-		bytes = wmlc_kernel_points_workspace(batch);
-	embedding->solver = wmlc_arena_take(arena, 1, bytes);
-	embedding->transposed = wmlc_arena_doubles(arena, REDUCE_DIMS * wmlc_mlp_padded(batch));
-	embedding->products = wmlc_arena_doubles(arena, batch * wmlc_mlp_padded(batch));
-	embedding->reduced = wmlc_arena_doubles(arena, batch * batch);
-}
 
 void
 wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
@@ -68,7 +38,11 @@ wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
 
 	*embedding = (WmlcMlpEmbedding) {
 		.meta = meta, .p = p, .stride = (int) stride,
-		.dims = (size_t) p * (p + 1) / 2, .batch = batch
+		.dims = (size_t) p * (p + 1) / 2, .batch = batch,
+		.weighting = {
+			.rule = options->weighting == WMLC_MLP_BOUND ? WMLC_MIXTURE : (WmlcRule) options->weighting,
+			.shrink = options->shrink, .whiten = options->whiten
+		}
 	};
 	embedding->z = wmlc_arena_doubles(arena, tile);
 	embedding->moment = wmlc_arena_doubles(arena, matrix);
@@ -86,8 +60,9 @@ wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
 		embedding->omega = wmlc_arena_doubles(arena, stride);
 		embedding->omega_square = wmlc_arena_doubles(arena, embedding->dims);
 	}
-	if (options->weighting == WMLC_MLP_BOUND || options->weighting == WMLC_MIXTURE)
-		take_solver(embedding, batch, options->shrink, arena);
+	embedding->sizes = wmlc_arena_doubles(arena, batch);
+	embedding->solver = wmlc_arena_take(arena, 1, wmlc_weigh_workspace(&embedding->weighting, batch,
+																	   embedding->dims));
 }
 
 /* The next tile of a reader as rows z; false at the end. */
@@ -304,7 +279,7 @@ embed_target(WmlcMlpEmbedding *embedding, const WmlcMlpRows *target)
 	memset(embedding->target, 0, embedding->dims * sizeof(double));
 	pack(embedding, 1.0 / rows, embedding->target, embedding->target);
 	excess = fourth / rows - dot(embedding->target, embedding->target, embedding->dims);
-	embedding->variance = excess > 0.0 && target->count > 1 ? excess / (rows - 1.0) : 0.0;
+	embedding->variance = target->count > 1 ? fmax(excess, 0.0) / (rows - 1.0) : NAN;
 	return status;
 }
 
@@ -329,64 +304,18 @@ embed_tasks(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count,
 	return status;
 }
 
-/* Points of as many dimensions as there are, with the same inner products. */
-static WmlcStatus
-reduce_points(WmlcMlpEmbedding *embedding, WmlcSimplex *problem)
-{
-	const WmlcMlpEngine *engine = &embedding->meta->engine;
-	int			count = (int) problem->count;
-	int			stride = (int) wmlc_mlp_padded(count);
-	double	   *products = embedding->products;
-	WmlcStatus	status;
-
-	memset(products, 0, (size_t) count * stride * sizeof(double));
-	memset(embedding->transposed, 0, (size_t) REDUCE_DIMS * stride * sizeof(double));
-	for (size_t k = 0; k < problem->dims; k += REDUCE_DIMS)
-	{
-		size_t		dims = problem->dims - k < REDUCE_DIMS ? problem->dims - k : REDUCE_DIMS;
-
-		if (wmlc_interrupted(engine->poll))
-			return WMLC_INTERRUPTED;
-		engine->loops->transpose(count, (int) dims, problem->points + k, problem->stride,
-								  embedding->transposed, stride);
-		add_moment(engine->loops, embedding->transposed, dims, count, stride, products);
-	}
-
-	/* both triangles, and no padding; row i never reaches into what is unread */
-	for (int i = 0; i < count; i++)
-		memmove(products + (size_t) i * count, products + (size_t) i * stride,
-				(i + 1) * sizeof(double));
-	for (int i = 0; i < count; i++)
-		for (int j = 0; j < i; j++)
-			products[(size_t) j * count + i] = products[(size_t) i * count + j];
-	problem->points = embedding->reduced;
-	problem->stride = problem->count;
-	status = wmlc_kernel_points(products, problem->count, embedding->reduced, &problem->dims,
-								embedding->solver, engine->poll);
-
-	/* inner products of finite points are never indefinite */
-	return status == WMLC_NOT_POSITIVE ? WMLC_NOT_FINITE : status;
-}
-
 WmlcStatus
-wmlc_mlp_solve_points(WmlcMlpEmbedding *embedding, size_t count, double *alpha)
+wmlc_mlp_weigh_points(WmlcMlpEmbedding *embedding, size_t count, double *alpha)
 {
 	WmlcSimplexReport report;
-	WmlcSimplex problem = {
+	WmlcCandidates candidates = {
 		.points = embedding->points, .count = count,
 		.dims = embedding->dims, .stride = embedding->dims,
-		.ridge = embedding->meta->options->shrink * embedding->variance
+		.sizes = embedding->sizes, .variance = embedding->variance
 	};
-	WmlcStatus	status = WMLC_OK;
 
-	if (embedding->reduced != NULL)
-		status = reduce_points(embedding, &problem);
-	if (status == WMLC_OK)
-		status = wmlc_simplex_solve(&problem, alpha, &report, embedding->solver,
-									embedding->meta->engine.poll);
-
-	/* the best weights found are weights, and the next iteration has new ones */
-	return status == WMLC_NO_CONVERGENCE ? WMLC_OK : status;
+	return wmlc_weigh(&embedding->weighting, &candidates, alpha, &report, embedding->solver,
+					  embedding->meta->engine.poll);
 }
 
 void
@@ -404,64 +333,31 @@ wmlc_mlp_mix(WmlcMlpEmbedding *embedding, size_t count, const double *alpha)
 	embedding->distance = sqrt(dot(embedding->mixture, embedding->mixture, embedding->dims));
 }
 
-static size_t
-closest(const WmlcMlpEmbedding *embedding, size_t count)
+/* The bound shrinks like a mixture, and like it needs a variance for that. */
+static bool
+minimizes_bound(const WmlcMlpEmbedding *embedding)
 {
-	size_t		best = 0;
-	double		best_square = INFINITY;
-
-	for (size_t j = 0; j < count; j++)
-	{
-		const double *point = embedding->points + j * embedding->dims;
-		double		square = dot(point, point, embedding->dims);
-
-		if (square < best_square)
-		{
-			best = j;
-			best_square = square;
-		}
-	}
-	return best;
-}
-
-static void
-weigh_by_rows(const WmlcMlpRows *tasks, size_t count, double *alpha)
-{
-	double		total = 0.0;
-
-	for (size_t j = 0; j < count; j++)
-		total += (double) tasks[j].count;
-	for (size_t j = 0; j < count; j++)
-		alpha[j] = (double) tasks[j].count / total;
+	return embedding->meta->options->weighting == WMLC_MLP_BOUND &&
+		isfinite(wmlc_weighting_ridge(&embedding->weighting, embedding->variance));
 }
 
 WmlcStatus
 wmlc_mlp_weigh(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count,
-			   const WmlcMlpRows *target, double *alpha)
+			   const WmlcMlpRows *target, bool distance_wanted, double *alpha)
 {
-	WmlcStatus	status = embed_tasks(embedding, tasks, count, target);
+	WmlcStatus	status;
 
+	for (size_t j = 0; j < count; j++)
+		embedding->sizes[j] = (double) tasks[j].count;
+	embedding->distance = NAN;
+	if (!distance_wanted && !wmlc_rule_is_spatial(embedding->weighting.rule))
+		return wmlc_mlp_weigh_points(embedding, count, alpha);
+	status = embed_tasks(embedding, tasks, count, target);
 	if (status != WMLC_OK)
 		return status;
-	switch (embedding->meta->options->weighting)
-	{
-		case WMLC_UNIFORM:
-			for (size_t j = 0; j < count; j++)
-				alpha[j] = 1.0 / (double) count;
-			break;
-		case WMLC_POOLED:
-			weigh_by_rows(tasks, count, alpha);
-			break;
-		case WMLC_CLOSEST:
-			memset(alpha, 0, count * sizeof(double));
-			alpha[closest(embedding, count)] = 1.0;
-			break;
-		case WMLC_MIXTURE:
-			status = wmlc_mlp_solve_points(embedding, count, alpha);
-			break;
-		case WMLC_MLP_BOUND:
-			return wmlc_mlp_bound_weights(embedding, count, alpha);
-	}
+	if (minimizes_bound(embedding))
+		return wmlc_mlp_bound_weights(embedding, count, alpha);
+	status = wmlc_mlp_weigh_points(embedding, count, alpha);
 	if (status == WMLC_OK)
 		wmlc_mlp_mix(embedding, count, alpha);
 	return status;

@@ -26,14 +26,17 @@
 #include "core/model/bound.h"
 #include "core/model/hinge.h"
 #include "core/model/minimize_bound.h"
-#include "core/simplex/simplex.h"
 #include "core/linalg/trust_region.h"
+#include "core/weights/weights.h"
 
 /* The search for the level; bisection alone would end at about 60. */
 #define MAX_LEVELS 100
 
 /* Rounding in the weight solver, as a share of the largest point. */
 #define NOISE 1e-14
+
+/* The bound itself takes the place of other options. */
+static const WmlcWeighting mixture = {.rule = WMLC_MIXTURE};
 
 typedef struct Search
 {
@@ -91,8 +94,8 @@ lay_out(Search *search, const WmlcBoundProblem *problem, WmlcArena *arena)
 	search->b = wmlc_arena_doubles(arena, wmlc_hinge_doubles(d));
 	search->rest = wmlc_arena_take(arena, larger(wmlc_embedding_frame_workspace(d),
 												 larger(wmlc_trust_region_workspace(d),
-														wmlc_simplex_workspace(problem->count,
-																			   search->dims + 1, 0.0))),
+														wmlc_weigh_workspace(&mixture, problem->count,
+																			 search->dims + 1))),
 								   1);
 }
 
@@ -243,20 +246,19 @@ evaluate(Search *search, const double *alpha, WmlcBoundMinimum *minimum)
 static WmlcStatus
 nearest_to_level(Search *search, double level, double *alpha, double *x, double *rise)
 {
-	WmlcSimplex simplex = {
+	WmlcCandidates candidates = {
 		.points = search->points,
 		.count = search->problem->count,
 		.dims = search->dims + 1,
-		.stride = search->dims + 1,
-		.ridge = 0.0
+		.stride = search->dims + 1
 	};
 	WmlcSimplexReport report;
 	WmlcBoundMinimum value;
 	WmlcStatus	status;
 
-	for (size_t j = 0; j < simplex.count; j++)
-		search->points[j * simplex.stride + search->dims] = search->risk[j] - level;
-	status = wmlc_simplex_solve(&simplex, alpha, &report, search->rest, search->poll);
+	for (size_t j = 0; j < candidates.count; j++)
+		search->points[j * candidates.stride + search->dims] = search->risk[j] - level;
+	status = wmlc_weigh(&mixture, &candidates, alpha, &report, search->rest, search->poll);
 	if (status != WMLC_OK)
 		return status;
 	status = evaluate(search, alpha, &value);

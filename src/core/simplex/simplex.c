@@ -77,6 +77,14 @@ careful_norm(const double *p, size_t dims)
 	return ldexp(sqrt(sum), exponent);
 }
 
+double
+wmlc_length(const double *p, size_t dims)
+{
+	double		square = wmlc_dot(p, p, dims);
+
+	return square >= SMALL_SQUARE && square <= LARGE_SQUARE ? sqrt(square) : careful_norm(p, dims);
+}
+
 /* Lengths of all points, and the scale that follows from the longest. */
 static WmlcStatus
 scan(WmlcPoints *points, WmlcPoll poll)

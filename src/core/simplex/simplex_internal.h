@@ -104,6 +104,9 @@ wmlc_dot(const double *a, const double *b, size_t dims)
 	return out;
 }
 
+/* |p|, whatever its size; NaN where an entry is not finite. */
+extern double wmlc_length(const double *p, size_t dims);
+
 /* The active-set method: simplex_nearest.c */
 extern size_t wmlc_nearest_workspace(size_t count, size_t dims, double ridge);
 extern WmlcStatus wmlc_nearest(const WmlcPoints *points, double ridge, double *price, double *alpha,

@@ -63,7 +63,7 @@ entry(const Factor *factor, size_t i, size_t j)
 
 /* Finite throughout, and no negative diagonal */
 static WmlcStatus
-check_entries(const Factor *factor)
+check_entries(const Factor *factor, WmlcPoll poll)
 {
 	for (size_t i = 0; i < factor->count; i++)
 	{
@@ -72,6 +72,8 @@ check_entries(const Factor *factor)
 			if (!isfinite(entry(factor, i, j)))
 				return WMLC_NOT_FINITE;
 		}
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
 	}
 	for (size_t i = 0; i < factor->count; i++)
 	{
@@ -85,8 +87,8 @@ check_entries(const Factor *factor)
  * Equal rows are equal points.  They are set aside, so that rounding does not
  * make a difference between them.
  */
-static void
-find_twins(Factor *factor)
+static WmlcStatus
+find_twins(Factor *factor, WmlcPoll poll)
 {
 	size_t		row = factor->count * sizeof(double);
 
@@ -94,6 +96,9 @@ find_twins(Factor *factor)
 	for (size_t j = 0; j < factor->count; j++)
 	{
 		double		square = entry(factor, j, j);
+
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
 
 		factor->twin[j] = j;
 		for (size_t k = 0; k < factor->open_count && factor->twin[j] == j; k++)
@@ -107,6 +112,7 @@ find_twins(Factor *factor)
 		if (factor->twin[j] == j)
 			factor->open[factor->open_count++] = j;
 	}
+	return WMLC_OK;
 }
 
 /* The open point with most left over, by position; open_count for none. */
@@ -187,13 +193,20 @@ wmlc_kernel_points(const double *kernel, size_t count, double *points, size_t *d
 	WmlcStatus	status;
 
 	lay_out(&factor, count, &arena);
-	status = check_entries(&factor);
+	status = check_entries(&factor, poll);
 	if (status != WMLC_OK)
 		return status;
 	for (size_t j = 0; j < count; j++)
 		factor.residual[j] = entry(&factor, j, j);
-	memset(points, 0, count * count * sizeof(double));
-	find_twins(&factor);
+	status = find_twins(&factor, poll);
+	for (size_t j = 0; j < count && status == WMLC_OK; j++)
+	{
+		memset(points + j * count, 0, count * sizeof(double));
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+	}
+	if (status != WMLC_OK)
+		return status;
 
 	while ((position = find_pivot(&factor)) < factor.open_count)
 	{

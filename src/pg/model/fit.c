@@ -96,8 +96,7 @@ static Fit
 get_fit(FunctionCallInfo fcinfo)
 {
 	Fit			fit;
-	WmlAlphaOptions options = {.loss = WMLC_SQUARE};
-	bool		by_size;
+	WmlcWeighting options = {.loss = WMLC_SQUARE};
 	WmlcModelOptions step = wmlc_default_options;
 
 	for (int i = ARG_SOURCES; i <= ARG_WHITEN; i++)
@@ -120,8 +119,8 @@ get_fit(FunctionCallInfo fcinfo)
 	fit.target = PG_GETARG_GRAM(ARG_TARGET);
 	fit.windows = PG_ARGISNULL(ARG_WINDOWS) ? fit.sources : get_windows(fcinfo, &fit.sources);
 	fit.alpha = (double *) palloc(Max(fit.sources.count, 1) * sizeof(double));
-	by_size = options.rule == WMLC_UNIFORM || options.rule == WMLC_POOLED;
-	wml_alpha_solve(by_size ? &fit.sources : &fit.windows, fit.target, &options, fit.alpha);
+	wml_alpha_solve(wmlc_rule_is_spatial(options.rule) ? &fit.windows : &fit.sources, fit.target, &options,
+					fit.alpha);
 	return fit;
 }
 

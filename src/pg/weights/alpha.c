@@ -2,10 +2,10 @@
  * alpha.c
  *	  Which tasks to learn from: the weights of sources for a target.
  *
- * The three SQL forms differ only in where the sources come from: a window
- * partition, an array, or the user's own kernel.  Embeddings of sources minus
- * that of the target are laid out as one matrix of doubles, and the core
- * projects onto their convex hull.
+ * The SQL forms differ only in where the sources come from: a window
+ * partition, an array, or the user's own kernel.  The core (weights.h) knows
+ * the rules; here sources are read and checked, and what the core keeps of
+ * them is stored.
  */
 #include "postgres.h"
 
@@ -15,8 +15,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "core/simplex/simplex.h"
-#include "core/weights/kernel_points.h"
 #include "pg/weights/alpha.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
@@ -36,17 +34,13 @@ typedef struct Problem
 {
 	const WmlSources *sources;
 	const WmlcGram *target;
-	const WmlAlphaOptions *options;
-	double	   *weight;			/* W_j of the sources that take part, NaN of others */
+	const WmlcWeighting *weighting;
+	double	   *alpha;			/* NaN of sources that take no part, else 0 */
 	int64		present;		/* sources that take part */
 	WmlGram    *pooled;
 	WmlcWhitener whitener;
-	WmlcEmbeddingFrame frame;
-	size_t		dims;			/* of a point */
-	double		ridge;
-	double	   *points;			/* differences of the present sources, one row each */
-	double		least;			/* distance of the closest */
-	int64		closest;		/* its place among the present */
+	WmlcWeigher weigher;
+	double	   *kept;			/* what the weigher keeps of those present */
 } Problem;
 
 /*
@@ -65,14 +59,13 @@ visit_sources(Problem *problem, void (*use) (Problem *problem, const WmlcGram *s
 
 		CHECK_FOR_INTERRUPTS();
 		source = sources->source(sources->arg, i);
-		problem->weight[i] = NAN;
+		problem->alpha[i] = NAN;
 		if (source == NULL)
 			continue;
 		wml_gram_check_solvable(source, "source");
 		wml_gram_check_same_dims(source, problem->target);
-		problem->weight[i] = wmlc_dd_value(source->weight);
-		if (use != NULL)
-			use(problem, source);
+		problem->alpha[i] = 0.0;
+		use(problem, source);
 		problem->present++;
 	}
 }
@@ -93,172 +86,79 @@ create_whitener(Problem *problem)
 	visit_sources(problem, pool_source);
 	if (problem->present == 0)
 		return NULL;
-	wml_check(wmlc_whitener_create(&problem->whitener, &problem->pooled->body, problem->options->loss,
+	wml_check(wmlc_whitener_create(&problem->whitener, &problem->pooled->body, problem->weighting->loss,
 								   wml_allocate(wmlc_whitener_workspace(dims), 1), wml_poll));
 	return &problem->whitener;
 }
 
-static double
-get_ridge(const Problem *problem)
+static void
+keep_source(Problem *problem, const WmlcGram *source)
 {
-	double		variance;
-
-	if (problem->options->shrink == 0.0)
-		return 0.0;
-	wml_check(wmlc_sampling_variance(&problem->frame, &variance));
-	if (isnan(variance))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("shrink needs a target of at least two rows"),
-				 errdetail("The sampling variance of a single row is unknown."),
-				 errhint("Use shrink = 0, or collect more rows.")));
-	return problem->options->shrink * variance;
+	wml_check(wmlc_weigher_keep(&problem->weigher, source,
+								problem->kept + problem->present * problem->weigher.width));
 }
 
-/* All but the pass over the sources that reads their points or weights. */
-static void
-start_problem(Problem *problem, const WmlSources *sources, const WmlcGram *target,
-			  const WmlAlphaOptions *options)
+/* All sources, as far as their weights depend on them. */
+static WmlcCandidates
+get_candidates(Problem *problem, const WmlSources *sources, const WmlcGram *target,
+			   const WmlcWeighting *weighting, double *alpha)
 {
 	const WmlcWhitener *whitener;
 
 	memset(problem, 0, sizeof(*problem));
 	problem->sources = sources;
 	problem->target = target;
-	problem->options = options;
-	problem->weight = (double *) wml_allocate(sources->count, sizeof(double));
+	problem->weighting = weighting;
+	problem->alpha = alpha;
 	wml_gram_check_solvable(target, "target");
-	if (options->rule == WMLC_UNIFORM || options->rule == WMLC_POOLED)
-		return;
-	whitener = options->whiten ? create_whitener(problem) : NULL;
-	wmlc_embedding_frame_create(&problem->frame, options->loss, target, whitener,
-								wml_allocate(wmlc_embedding_frame_workspace(target->dims), 1), wml_poll);
-	problem->dims = wmlc_difference_dims(&problem->frame);
-}
-
-static void
-add_point(Problem *problem, const WmlcGram *source)
-{
-	wml_check(wmlc_difference(&problem->frame, source,
-							  problem->points + problem->present * problem->dims));
-}
-
-/* The differences of all present sources. */
-static WmlcSimplex
-create_points(Problem *problem)
-{
-	WmlcSimplex simplex;
-
-	simplex.ridge = get_ridge(problem);
-	problem->points = (double *) wml_allocate(problem->sources->count, problem->dims * sizeof(double));
-	visit_sources(problem, add_point);
-	simplex.points = problem->points;
-	simplex.count = problem->present;
-	simplex.dims = problem->dims;
-	simplex.stride = problem->dims;
-	return simplex;
-}
-
-static void *
-simplex_workspace(const WmlcSimplex *simplex)
-{
-	return wml_allocate(wmlc_simplex_workspace(simplex->count, simplex->dims, simplex->ridge), 1);
-}
-
-/* Spread weights of the present sources over all, NaN for the others. */
-static void
-spread(const Problem *problem, const double *present, double *alpha)
-{
-	for (int64 i = 0; i < problem->sources->count; i++)
-		alpha[i] = isnan(problem->weight[i]) ? NAN : *present++;
-}
-
-static void
-solve_mixture(Problem *problem, double *alpha)
-{
-	WmlcSimplex simplex = create_points(problem);
-	double	   *present = (double *) wml_allocate(simplex.count, sizeof(double));
-	WmlcSimplexReport report;
-
-	if (simplex.count > 0)
-		wml_check(wmlc_simplex_solve(&simplex, present, &report, simplex_workspace(&simplex), wml_poll));
-	spread(problem, present, alpha);
-}
-
-static void
-compare_distance(Problem *problem, const WmlcGram *source)
-{
-	double		distance;
-
-	if (!problem->options->whiten)
-		distance = wmlc_distance(source, problem->target, problem->options->loss);
-	else
-	{
-		double		square = 0.0;
-
-		wml_check(wmlc_difference(&problem->frame, source, problem->points));
-		for (size_t k = 0; k < problem->dims; k++)
-			square += problem->points[k] * problem->points[k];
-		distance = sqrt(square);
-	}
-	if (problem->present == 0 || distance < problem->least)
-	{
-		problem->least = distance;
-		problem->closest = problem->present;
-	}
-}
-
-static void
-solve_closest(Problem *problem, double *alpha)
-{
-	double	   *present;
-
-	problem->points = (double *) wml_allocate(problem->dims, sizeof(double));
-	visit_sources(problem, compare_distance);
-	present = (double *) wml_allocate(problem->present, sizeof(double));
-	for (int64 i = 0; i < problem->present; i++)
-		present[i] = i == problem->closest ? 1.0 : 0.0;
-	spread(problem, present, alpha);
-}
-
-static void
-solve_by_size(Problem *problem, double *alpha)
-{
-	double		total = 0.0;
-
-	visit_sources(problem, NULL);
-	for (int64 i = 0; i < problem->sources->count; i++)
-	{
-		alpha[i] = problem->options->rule == WMLC_UNIFORM && !isnan(problem->weight[i])
-			? 1.0 : problem->weight[i];
-		total += isnan(alpha[i]) ? 0.0 : alpha[i];
-	}
-	for (int64 i = 0; i < problem->sources->count; i++)
-		alpha[i] /= total;
+	whitener = wmlc_weighting_whitens(weighting) ? create_whitener(problem) : NULL;
+	wml_check(wmlc_weigher_create(&problem->weigher, weighting, target, whitener,
+								  wml_allocate(wmlc_weigher_workspace(weighting, target->dims), 1),
+								  wml_poll));
+	problem->kept = (double *) wml_allocate(sources->count, problem->weigher.width * sizeof(double));
+	visit_sources(problem, keep_source);
+	return wmlc_weigher_candidates(&problem->weigher, problem->kept, problem->present);
 }
 
 void
-wml_alpha_solve(const WmlSources *sources, const WmlcGram *target,
-				const WmlAlphaOptions *options, double *alpha)
+wml_warn_if_not_best(const WmlcSimplexReport *report)
+{
+	if (report->relative_gap > WMLC_SIMPLEX_GAP)
+		ereport(WARNING,
+				(errmsg("weights may not be the best to all digits"),
+				 errdetail("Their objective is %g, at most %g above the minimum.",
+						   report->objective, report->gap)));
+}
+
+static void *
+allocate_weigh(const WmlcWeighting *weighting, const WmlcCandidates *candidates)
+{
+	return wml_allocate(wmlc_weigh_workspace(weighting, candidates->count, candidates->dims), 1);
+}
+
+void
+wml_alpha_solve(const WmlSources *sources, const WmlcGram *target, const WmlcWeighting *weighting,
+				double *alpha)
 {
 	MemoryContext solve_context = AllocSetContextCreate(CurrentMemoryContext, "wml_alpha",
 														ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(solve_context);
 	Problem		problem;
+	WmlcCandidates candidates = get_candidates(&problem, sources, target, weighting, alpha);
 
-	start_problem(&problem, sources, target, options);
-	switch (options->rule)
+	if (candidates.count > 0)
 	{
-		case WMLC_MIXTURE:
-			solve_mixture(&problem, alpha);
-			break;
-		case WMLC_CLOSEST:
-			solve_closest(&problem, alpha);
-			break;
-		case WMLC_UNIFORM:
-		case WMLC_POOLED:
-			solve_by_size(&problem, alpha);
-			break;
+		double	   *present = (double *) wml_allocate(candidates.count, sizeof(double));
+		WmlcSimplexReport report;
+
+		wml_check(wmlc_weigh(weighting, &candidates, present, &report,
+							 allocate_weigh(weighting, &candidates), wml_poll));
+		for (int64 i = 0; i < sources->count; i++)
+		{
+			if (!isnan(alpha[i]))
+				alpha[i] = *present++;
+		}
+		wml_warn_if_not_best(&report);
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(solve_context);
@@ -316,10 +216,10 @@ weights_to_array(const double *alpha, int64 count)
 }
 
 /* The options behind the third argument: loss, shrink, whiten. */
-static WmlAlphaOptions
+static WmlcWeighting
 get_options(FunctionCallInfo fcinfo, WmlcRule rule)
 {
-	WmlAlphaOptions options = {.rule = rule};
+	WmlcWeighting options = {.rule = rule};
 
 	wml_require_arg(fcinfo, 3, "loss");
 	wml_require_arg(fcinfo, 4, "shrink");
@@ -335,7 +235,7 @@ Datum
 wml_alpha_array(PG_FUNCTION_ARGS)
 {
 	WmlSources	sources;
-	WmlAlphaOptions options;
+	WmlcWeighting options;
 	const WmlcGram *target;
 	double	   *alpha;
 
@@ -373,7 +273,7 @@ get_simplex_weights(ArrayType *array, const Problem *problem)
 	{
 		double		alpha = nulls[i] ? 0.0 : DatumGetFloat8(datums[i]);
 
-		if (isnan(problem->weight[i]))
+		if (isnan(problem->alpha[i]))
 		{
 			if (alpha != 0.0)
 				ereport(ERROR,
@@ -397,24 +297,25 @@ Datum
 wml_alpha_gap(PG_FUNCTION_ARGS)
 {
 	WmlSources	sources;
-	WmlAlphaOptions options;
+	WmlcWeighting options;
 	Problem		problem;
+	WmlcCandidates candidates;
 	double	   *alpha;
-	WmlcSimplex simplex;
-	WmlcSimplexReport report;
+	double		gap;
 
 	wml_require_arg(fcinfo, 0, "sources");
 	wml_require_arg(fcinfo, 1, "target");
 	wml_require_arg(fcinfo, 2, "alpha");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
 	options = get_options(fcinfo, WMLC_MIXTURE);
-	start_problem(&problem, &sources, PG_GETARG_GRAM(1), &options);
-	simplex = create_points(&problem);
-	if (simplex.count == 0)
+	candidates = get_candidates(&problem, &sources, PG_GETARG_GRAM(1), &options,
+								(double *) palloc(Max(sources.count, 1) * sizeof(double)));
+	if (candidates.count == 0)
 		PG_RETURN_NULL();
 	alpha = get_simplex_weights(PG_GETARG_ARRAYTYPE_P(2), &problem);
-	wml_check(wmlc_simplex_gap(&simplex, alpha, &report, simplex_workspace(&simplex), wml_poll));
-	PG_RETURN_FLOAT8(report.gap);
+	wml_check(wmlc_weigh_gap(&options, &candidates, alpha, &gap,
+							 wml_allocate(wmlc_weigh_gap_workspace(&candidates), 1), wml_poll));
+	PG_RETURN_FLOAT8(gap);
 }
 
 /* Check a kernel matrix of sums and divide it by the sizes: means. */
@@ -432,6 +333,7 @@ mean_kernel(const double *kernel, const double *sizes, int n)
 	}
 	for (int i = 0; i < n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		for (int j = 0; j < n; j++)
 		{
 			double		a = kernel[(Size) i * n + j];
@@ -456,57 +358,6 @@ mean_kernel(const double *kernel, const double *sizes, int n)
 	return mean;
 }
 
-/* Points of the sources minus that of the target, which is the last. */
-static WmlcSimplex
-points_from_kernel(const double *mean, int n)
-{
-	WmlcSimplex simplex;
-	double	   *points = (double *) wml_allocate((Size) n * n, sizeof(double));
-	size_t		dims;
-	WmlcStatus	status;
-
-	status = wmlc_kernel_points(mean, n, points, &dims, wml_allocate(wmlc_kernel_points_workspace(n), 1), wml_poll);
-	if (status == WMLC_NOT_POSITIVE)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("kernel matrix is not positive semidefinite"),
-				 errdetail("No kernel has these sums over pairs of rows.")));
-	wml_check(status);
-	for (int i = 0; i < n - 1; i++)
-	{
-		for (size_t k = 0; k < dims; k++)
-			points[(Size) i * n + k] -= points[(Size) (n - 1) * n + k];
-	}
-	simplex.points = points;
-	simplex.count = n - 1;
-	simplex.dims = dims;
-	simplex.stride = n;
-	simplex.ridge = 0.0;
-	return simplex;
-}
-
-static void
-closest_point(const WmlcSimplex *simplex, double *alpha)
-{
-	double		least = INFINITY;
-	size_t		closest = 0;
-
-	for (size_t i = 0; i < simplex->count; i++)
-	{
-		double		square = 0.0;
-
-		for (size_t k = 0; k < simplex->dims; k++)
-			square += simplex->points[i * simplex->stride + k] * simplex->points[i * simplex->stride + k];
-		if (square < least)
-		{
-			least = square;
-			closest = i;
-		}
-		alpha[i] = 0.0;
-	}
-	alpha[closest] = 1.0;
-}
-
 /* wml_alpha_kernel(kernel, sizes, weights, shrink) */
 Datum
 wml_alpha_kernel(PG_FUNCTION_ARGS)
@@ -516,13 +367,14 @@ wml_alpha_kernel(PG_FUNCTION_ARGS)
 				count;
 	double	   *kernel = wml_array_matrix(PG_GETARG_ARRAYTYPE_P(0), "kernel", &rows, &columns);
 	double	   *sizes = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "sizes", &count);
-	WmlcRule	rule = wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_rule_words, "weights");
-	double		shrink = wml_check_not_negative(PG_GETARG_FLOAT8(3), "shrink");
-	double	   *mean;
+	WmlcWeighting weighting = {
+		.rule = wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_rule_words, "weights"),
+		.shrink = wml_check_not_negative(PG_GETARG_FLOAT8(3), "shrink")
+	};
+	WmlcSimplexReport report;
+	WmlcStatus	status;
 	double	   *alpha;
 	ArrayType  *result;
-	WmlcSimplex simplex;
-	WmlcSimplexReport report;
 
 	if (rows != columns || rows != count || rows < 2)
 		ereport(ERROR,
@@ -530,32 +382,15 @@ wml_alpha_kernel(PG_FUNCTION_ARGS)
 				 errmsg("kernel matrix and sizes do not match"),
 				 errdetail("The matrix is %d x %d, and there are %d sizes.", rows, columns, count),
 				 errhint("For J sources the matrix is (J+1) x (J+1) with J+1 sizes; the target comes last.")));
-	mean = mean_kernel(kernel, sizes, count);
-	simplex = points_from_kernel(mean, count);
 	result = wml_array_new_vector(count - 1, &alpha);
-	switch (rule)
-	{
-		case WMLC_MIXTURE:
-			simplex.ridge = shrink * mean[(Size) count * count - 1] / sizes[count - 1];
-			wml_check(wmlc_simplex_solve(&simplex, alpha, &report, simplex_workspace(&simplex), wml_poll));
-			break;
-		case WMLC_CLOSEST:
-			closest_point(&simplex, alpha);
-			break;
-		case WMLC_UNIFORM:
-		case WMLC_POOLED:
-			{
-				double		total = 0.0;
-
-				for (int i = 0; i < count - 1; i++)
-				{
-					alpha[i] = rule == WMLC_UNIFORM ? 1.0 : sizes[i];
-					total += alpha[i];
-				}
-				for (int i = 0; i < count - 1; i++)
-					alpha[i] /= total;
-			}
-			break;
-	}
+	status = wmlc_weigh_kernel(&weighting, mean_kernel(kernel, sizes, count), sizes, count, alpha, &report,
+							   wml_allocate(wmlc_weigh_kernel_workspace(&weighting, count), 1), wml_poll);
+	if (status == WMLC_NOT_POSITIVE)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("kernel matrix is not positive semidefinite"),
+				 errdetail("No kernel has these sums over pairs of rows.")));
+	wml_check(status);
+	wml_warn_if_not_best(&report);
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -9,16 +9,7 @@
 
 #include "utils/array.h"
 
-#include "core/weights/embedding.h"
-#include "core/weights/rules.h"
-
-typedef struct WmlAlphaOptions
-{
-	WmlcRule	rule;
-	WmlcLoss	loss;
-	double		shrink;
-	bool		whiten;
-} WmlAlphaOptions;
+#include "core/weights/weights.h"
 
 /*
  * Where the sources come from: source(arg, i) for 0 <= i < count, NULL for one
@@ -37,7 +28,10 @@ typedef struct WmlSources
  * what is wrong with the grams.
  */
 extern void wml_alpha_solve(const WmlSources *sources, const WmlcGram *target,
-							const WmlAlphaOptions *options, double *alpha);
+							const WmlcWeighting *weighting, double *alpha);
+
+/* The solver promises a gap; say so where it was not reached. */
+extern void wml_warn_if_not_best(const WmlcSimplexReport *report);
 
 /* Sources from a wml_gram[], whose NULLs take no part. */
 extern WmlSources wml_sources_from_array(ArrayType *array);

@@ -125,10 +125,10 @@ option_at(WindowObject window, int argument, int64 row, const char *name)
 	return datum;
 }
 
-static WmlAlphaOptions
+static WmlcWeighting
 options_at(WindowObject window, int64 row)
 {
-	WmlAlphaOptions options;
+	WmlcWeighting options;
 
 	options.rule = wml_arg_word(DatumGetTextPP(option_at(window, ARG_WEIGHTS, row, "weights")),
 								&wmlc_rule_words, "weights");
@@ -142,11 +142,11 @@ options_at(WindowObject window, int64 row)
 
 /* Options that are columns, not constants, must be the same in every row. */
 static void
-check_same_options(WindowObject window, const WmlAlphaOptions *options, int64 rows)
+check_same_options(WindowObject window, const WmlcWeighting *options, int64 rows)
 {
 	for (int64 row = 1; row < rows; row++)
 	{
-		WmlAlphaOptions other = options_at(window, row);
+		WmlcWeighting other = options_at(window, row);
 
 		CHECK_FOR_INTERRUPTS();
 		if (other.rule != options->rule || other.loss != options->loss ||
@@ -176,7 +176,7 @@ solve_partition(WindowObject window, bool constant_options, MemoryContext result
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "wml_alpha partition",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
-	WmlAlphaOptions options = options_at(window, 0);
+	WmlcWeighting options = options_at(window, 0);
 	PartitionReader reader = {
 		.window = window,
 		.row_context = AllocSetContextCreate(context, "wml_alpha row", ALLOCSET_DEFAULT_SIZES)

@@ -265,14 +265,14 @@ weigh_naively(const Problem *problem, const WmlcWeighting *weighting, Real *alph
 	}
 	for (int j = 0; j < problem->count; j++)
 	{
-		if (weighting->kind == WMLC_UNIFORM)
+		if (weighting->rule == WMLC_UNIFORM)
 			alpha[j] = 1.0L / problem->count;
-		else if (weighting->kind == WMLC_POOLED)
+		else if (weighting->rule == WMLC_POOLED)
 			alpha[j] = problem->sources[j].rows / rows;
 		else
 			alpha[j] = j == closest;
 	}
-	if (weighting->kind == WMLC_MIXTURE)
+	if (weighting->rule == WMLC_MIXTURE)
 		mixture(problem->count, e, weighting->shrink == 0.0 ? 0 : weighting->shrink *
 				sampling_variance(problem->target, problem->from, problem->to, weighting->whiten,
 								  basis), alpha);

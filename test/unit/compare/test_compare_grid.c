@@ -12,7 +12,7 @@ check_baselines(const WmlcGrid *grid)
 	const WmlcMethod *target = &grid->methods[WMLC_BASELINE_TARGET];
 
 	CHECK(grid->learners[uniform->learner].kind == WMLC_ERM &&
-		  grid->weightings[uniform->weighting].kind == WMLC_UNIFORM &&
+		  grid->weightings[uniform->weighting].rule == WMLC_UNIFORM &&
 		  isinf(uniform->source_rows) && uniform->ridge == 0.0 && uniform->adapt_steps == 0,
 		  "the first method is not joint training with uniform weights");
 	CHECK(grid->learners[target->learner].kind == WMLC_ERM && target->source_rows == 0.0 &&
@@ -28,7 +28,7 @@ is_same(const WmlcGrid *grid, const WmlcMethod *a, const WmlcMethod *b)
 	const WmlcWeighting *wb = &grid->weightings[b->weighting];
 
 	return la->kind == lb->kind && la->eta == lb->eta && la->evenness == lb->evenness &&
-		la->whiten == lb->whiten && wa->kind == wb->kind && wa->shrink == wb->shrink &&
+		la->whiten == lb->whiten && wa->rule == wb->rule && wa->shrink == wb->shrink &&
 		wa->whiten == wb->whiten && a->ridge == b->ridge && a->source_rows == b->source_rows &&
 		a->adapt_steps == b->adapt_steps;
 }
@@ -71,7 +71,7 @@ count_joint(const WmlcGrid *grid, WmlcRule kind, bool finite)
 		const WmlcMethod *method = &grid->methods[i];
 
 		count += grid->learners[method->learner].kind == WMLC_ERM &&
-			grid->weightings[method->weighting].kind == kind && method->source_rows > 0.0 &&
+			grid->weightings[method->weighting].rule == kind && method->source_rows > 0.0 &&
 			isfinite(method->source_rows) == finite;
 	}
 	return count;
@@ -156,7 +156,7 @@ test_single(void)
 	WmlcGrid	grid = grid_new(&options);
 
 	CHECK(grid.method_count == 3, "baselines and one method, not %d", grid.method_count);
-	CHECK(grid.weightings[grid.methods[2].weighting].kind == WMLC_MIXTURE &&
+	CHECK(grid.weightings[grid.methods[2].weighting].rule == WMLC_MIXTURE &&
 		  grid.weightings[grid.methods[2].weighting].shrink == 0.5 &&
 		  grid.weightings[grid.methods[2].weighting].whiten &&
 		  !grid.learners[grid.methods[2].learner].whiten,
@@ -170,7 +170,7 @@ test_single(void)
 	CHECK(grid.learners[grid.methods[2].learner].kind == WMLC_LEARN_PRIOR &&
 		  grid.learners[grid.methods[2].learner].evenness == 0.5 &&
 		  !grid.learners[grid.methods[2].learner].whiten &&
-		  grid.weightings[grid.methods[2].weighting].kind == WMLC_UNIFORM,
+		  grid.weightings[grid.methods[2].weighting].rule == WMLC_UNIFORM,
 		  "the prior is not the one asked for");
 	grid_free(&grid);
 }
