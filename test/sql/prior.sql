@@ -42,6 +42,18 @@ ORDER BY method;
 SELECT info.method, dims, tasks, effective_tasks, iterations < 30 AS fast, converged, singular, rank, saturated, covariance
 FROM fitted, wml_prior_info(prior) AS info ORDER BY method;
 
+-- lmer's Reaction ~ Days + (1 | Subject): 251.405105, 10.467286; 37.1238, 30.9912, -893.2325427; (Days || Subject): 25.0513, 5.9882, 25.5653, -871.8346468
+SELECT model, round(mean[1]::numeric, 4) AS intercept, round(mean[2]::numeric, 4) AS slope, round(sqrt(cov[1][1])::numeric, 2) AS sd_intercept, round(sqrt(cov[2][2])::numeric, 3) AS sd_slope,
+	round(sqrt(wml_prior_noise(prior))::numeric, 3) AS residual, round(wml_loglik(prior)::numeric, 6) AS loglik
+FROM (SELECT 'intercepts' AS model, wml_prior(array_agg(gram), method => 'reml', fixed => '{2}') AS prior FROM task_gram
+	UNION ALL SELECT 'uncorrelated', wml_prior(array_agg(gram), method => 'reml', covariance => 'diagonal') FROM task_gram) AS fit,
+	wml_prior_mean(prior) AS mean, wml_prior_covariance(prior) AS cov ORDER BY model;
+-- and Reaction ~ Days * z + (Days | Subject): 249.2554155, 14.8844716, 1.0748447, -2.2085928; 25.731, 5.292, 25.592; -866.2523455
+SELECT round(mean[1][1]::numeric, 4) AS intercept, round(mean[2][1]::numeric, 4) AS slope, round(mean[1][2]::numeric, 4) AS z, round(mean[2][2]::numeric, 4) AS slope_z,
+	round(sqrt(cov[1][1])::numeric, 1) AS sd_intercept, round(sqrt(cov[2][2])::numeric, 3) AS sd_slope, round(wml_loglik(prior)::numeric, 5) AS loglik
+FROM (SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml'), ARRAY[subject % 5]::float8[]) AS prior FROM task_gram) AS fit,
+	wml_prior_mean(prior) AS mean, wml_prior_covariance(prior) AS cov;
+
 -- the likelihood of the sources under the prior is the one that the fit reports, and no other prior's is larger
 SELECT abs(wml_loglik(prior, (SELECT array_agg(gram) FROM task_gram)) - wml_loglik(prior)) < 1e-8 AS same
 FROM fitted WHERE method = 'ml';
