@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type.h"
 
+#include "pg/base/args.h"
 #include "pg/base/array.h"
 
 static double *
@@ -79,6 +80,42 @@ wml_array_check_finite(const double *elements, int64 count, const char *what)
 					 errmsg("%s must be finite numbers", what),
 					 errdetail("Element " INT64_FORMAT " is %g.", i + 1, elements[i])));
 	}
+}
+
+double *
+wml_array_weights(ArrayType *array, int64 sources)
+{
+	double	   *alpha;
+	Datum	   *datums;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &datums, &nulls, &count);
+	if (count != sources)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("there must be one weight for each source"),
+				 errdetail("There are %d weights for " INT64_FORMAT " sources.", count, sources)));
+	alpha = (double *) palloc(Max(count, 1) * sizeof(double));
+	for (int i = 0; i < count; i++)
+		alpha[i] = nulls[i] ? 0.0 : wml_check_not_negative(DatumGetFloat8(datums[i]), "weight");
+	return alpha;
+}
+
+double
+wml_check_weights_sum(const double *alpha, int64 count)
+{
+	double		sum = 0.0;
+
+	for (int64 i = 0; i < count; i++)
+		sum += alpha[i];
+	if (!(fabs(sum - 1.0) <= 1e-6))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("weights must sum to 1"),
+				 errdetail("They sum to %g.", sum)));
+	return sum;
 }
 
 ArrayType *

@@ -21,6 +21,12 @@ extern double *wml_array_matrix(ArrayType *array, const char *what, int *rows, i
 /* An error unless all elements are finite. */
 extern void wml_array_check_finite(const double *elements, int64 count, const char *what);
 
+/* One weight for each source, finite and not negative; NULL is 0. */
+extern double *wml_array_weights(ArrayType *array, int64 sources);
+
+/* An error unless the weights sum to 1, but for rounding; their sum. */
+extern double wml_check_weights_sum(const double *alpha, int64 count);
+
 /* New arrays; the caller fills the elements. */
 extern ArrayType *wml_array_new_vector(int count, double **elements);
 extern ArrayType *wml_array_new_matrix(int rows, int columns, double **elements);

@@ -53,30 +53,10 @@ typedef struct Question
 static double *
 get_weights(ArrayType *array, int64 sources)
 {
-	double	   *alpha = (double *) palloc(Max(sources, 1) * sizeof(double));
-	double		sum = 0.0;
-	Datum	   *datums;
-	bool	   *nulls;
-	int			count;
+	double	   *alpha = wml_array_weights(array, sources);
+	double		sum = wml_check_weights_sum(alpha, sources);
 
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &datums, &nulls, &count);
-	if (count != sources)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("there must be one weight for each source"),
-				 errdetail("There are %d weights for " INT64_FORMAT " sources.", count, sources)));
-	for (int i = 0; i < count; i++)
-	{
-		alpha[i] = nulls[i] ? 0.0 : wml_check_not_negative(DatumGetFloat8(datums[i]), "weight");
-		sum += alpha[i];
-	}
-	if (!(fabs(sum - 1.0) <= 1e-6))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("weights must sum to 1"),
-				 errdetail("They sum to %g.", sum)));
-	for (int i = 0; i < count; i++)
+	for (int64 i = 0; i < sources; i++)
 		alpha[i] /= sum;
 	return alpha;
 }

@@ -9,6 +9,7 @@
 
 #include "core/prior/prior.h"
 #include "pg/base/args.h"
+#include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
 #include "pg/prior/prior_fit.h"
@@ -21,24 +22,8 @@ PG_FUNCTION_INFO_V1(wml_loglik_of_fit);
 double *
 wml_task_weights(FunctionCallInfo fcinfo, int argument, int64 expected)
 {
-	double	   *alpha;
-	Datum	   *datums;
-	bool	   *nulls;
-	int			count;
-
-	if (PG_ARGISNULL(argument))
-		return NULL;
-	alpha = (double *) wml_allocate(expected, sizeof(double));
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(argument), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-					  TYPALIGN_DOUBLE, &datums, &nulls, &count);
-	if (count != expected)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("there must be one weight for each source"),
-				 errdetail("There are %d weights for " INT64_FORMAT " sources.", count, expected)));
-	for (int i = 0; i < count; i++)
-		alpha[i] = nulls[i] ? 0.0 : wml_check_not_negative(DatumGetFloat8(datums[i]), "alpha");
-	return alpha;
+	return PG_ARGISNULL(argument) ? NULL
+		: wml_array_weights(PG_GETARG_ARRAYTYPE_P(argument), expected);
 }
 
 /* wml_loglik(prior): at the fit */

@@ -254,42 +254,21 @@ wml_alpha_array(PG_FUNCTION_ARGS)
 static double *
 get_simplex_weights(ArrayType *array, const Problem *problem)
 {
-	double	   *present = (double *) palloc(Max(problem->present, 1) * sizeof(double));
-	double	   *next = present;
-	double		sum = 0.0;
-	Datum	   *datums;
-	bool	   *nulls;
-	int			count;
+	int64		count = problem->sources->count;
+	double	   *alpha = wml_array_weights(array, count);
+	double	   *next = alpha;
 
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &datums, &nulls, &count);
-	if (count != problem->sources->count)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("there must be one weight for each source"),
-				 errdetail("There are %d weights for " INT64_FORMAT " sources.",
-						   count, problem->sources->count)));
-	for (int i = 0; i < count; i++)
+	for (int64 i = 0; i < count; i++)
 	{
-		double		alpha = nulls[i] ? 0.0 : DatumGetFloat8(datums[i]);
-
-		if (isnan(problem->alpha[i]))
-		{
-			if (alpha != 0.0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DATA_EXCEPTION),
-						 errmsg("source %d is NULL but has a weight", i + 1)));
-			continue;
-		}
-		*next++ = wml_check_not_negative(alpha, "weight");
-		sum += alpha;
+		if (!isnan(problem->alpha[i]))
+			*next++ = alpha[i];
+		else if (alpha[i] != 0.0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("source " INT64_FORMAT " is NULL but has a weight", i + 1)));
 	}
-	if (!(fabs(sum - 1.0) <= 1e-6))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("weights must sum to 1"),
-				 errdetail("They sum to %g.", sum)));
-	return present;
+	(void) wml_check_weights_sum(alpha, next - alpha);
+	return alpha;
 }
 
 /* wml_alpha_gap(sources, target, alpha, loss, shrink, whiten) */
