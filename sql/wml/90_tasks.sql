@@ -1,7 +1,7 @@
 -- Task sets: a table of grams that describes and keeps itself
 --
--- Functions that the user calls run with the caller's rights.  Those without a search_path of their own resolve what
--- the user wrote and hand it on with every name qualified; all others work under a fixed one.
+-- Functions that the user calls run with the caller's rights.  Those without a search_path of their own only hand on
+-- what the caller's is, and contain no operators and no names that are not qualified; all others work under a fixed one.
 
 -- Features from the columns of a row
 
@@ -15,15 +15,27 @@ COMMENT ON FUNCTION wml_category(text, text[]) IS '1 for the level that the valu
 
 -- What the functions below are made of
 
-CREATE FUNCTION wml_expressions(relation regclass, list text)
+CREATE FUNCTION wml_expressions(relation regclass, list text, path text)
 	RETURNS TABLE (name text, expression text, type regtype, type_name text, kind text, volatility text, columns text[],
 				   basis text)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION wml_expressions(regclass, text) IS 'what a list of expressions over a relation means, every name qualified';
+COMMENT ON FUNCTION wml_expressions(regclass, text, text) IS 'what a list of expressions over a relation means, every name qualified';
 
 CREATE FUNCTION wml_equality(type regtype) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_equality(regtype) IS 'operator that tells keys of the type apart';
+
+CREATE FUNCTION wml_usable(gram wml_gram) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_usable(wml_gram) IS 'the gram has rows, and no NaN or infinity';
+
+CREATE FUNCTION wml_finite(x float8[]) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_finite(float8[]) IS 'no element is NaN, infinite or NULL';
+
+CREATE FUNCTION wml_asked_rows("rows" text, OUT query text, OUT columns text[])
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION wml_asked_rows(text) IS 'query of a text that is one or names a relation, and its columns';
 
 CREATE FUNCTION wml_live_enter(task_set text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -104,25 +116,24 @@ CREATE TRIGGER wml_guard_task_set BEFORE INSERT OR UPDATE OR DELETE ON wml_task_
 	FOR EACH ROW EXECUTE FUNCTION wml_guard_task_set();
 GRANT SELECT, INSERT, UPDATE, DELETE ON wml_task_set TO PUBLIC;
 
-CREATE FUNCTION wml_find_task_set(name text) RETURNS wml_task_set
-	LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+CREATE FUNCTION wml_find_task_set(name text, schemas name[]) RETURNS wml_task_set
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	path text[] := pg_catalog.parse_ident(name);
+	path text[] := parse_ident(name);
 	described @extschema@.wml_task_set;
 BEGIN
 	-- a task set is found as its table would be, also when that is gone
 	SELECT s.* INTO described FROM @extschema@.wml_task_set AS s
-	WHERE s.set_name = path[pg_catalog.cardinality(path)]
-		AND CASE WHEN pg_catalog.cardinality(path) > 1 THEN s.schema_name = path[pg_catalog.cardinality(path) - 1]
-			ELSE s.schema_name = ANY (pg_catalog.current_schemas(true)::text[]) END
-	ORDER BY pg_catalog.array_position(pg_catalog.current_schemas(true)::text[], s.schema_name) LIMIT 1;
+	WHERE s.set_name = path[cardinality(path)]
+		AND CASE WHEN cardinality(path) > 1 THEN s.schema_name = path[cardinality(path) - 1] ELSE s.schema_name = ANY (schemas) END
+	ORDER BY array_position(schemas::text[], s.schema_name) LIMIT 1;
 	IF described.set_name IS NULL THEN
 		RAISE EXCEPTION 'task set "%" does not exist', name
 			USING ERRCODE = 'undefined_object', HINT = 'wml_learn makes task sets, and the view wml_task_sets lists them.';
 	END IF;
 	RETURN described;
 END $$;
-COMMENT ON FUNCTION wml_find_task_set(text) IS 'description of a task set, found in the search_path like a table';
+COMMENT ON FUNCTION wml_find_task_set(text, name[]) IS 'description of a task set, found in the schemas like a table';
 
 -- The statements about a task set, as text
 
@@ -159,7 +170,7 @@ COMMENT ON FUNCTION wml_task_relations(wml_task_set) IS 'the relation with the r
 -- Learning
 
 CREATE FUNCTION wml_category_levels(source text, expression text, type regtype, kind text, given jsonb) RETURNS text[]
-	LANGUAGE plpgsql STABLE AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	levels text[];
 BEGIN
@@ -179,12 +190,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_category_levels(text, text, regtype, text, jsonb) IS 'levels of a category, the reference first';
 
-CREATE FUNCTION wml_learn_features(relation regclass, list text, levels jsonb, live bool,
+CREATE FUNCTION wml_learn_features(relation regclass, list text, path text, levels jsonb, live bool,
 								   OUT features text[], OUT expression text, OUT parts jsonb, OUT columns text[])
-	LANGUAGE plpgsql STABLE AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	part record;
-	source text := pg_catalog.format('%s', relation);
+	source text := format('%s', relation);
 	known text[];
 	size int;
 	piece text;
@@ -193,18 +204,18 @@ BEGIN
 	features := '{constant}';
 	parts := '[]';
 	columns := '{}';
-	FOR part IN SELECT * FROM @extschema@.wml_expressions(relation, list) LOOP
+	FOR part IN SELECT * FROM @extschema@.wml_expressions(relation, list, path) LOOP
 		known := NULL;
 		size := 1;
 		piece := part.expression;
 		IF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
 			RAISE EXCEPTION 'feature "%" is not the same whenever it is computed', part.name
-				USING ERRCODE = 'invalid_object_definition', DETAIL = pg_catalog.format('%s is %s.', part.expression, part.volatility),
+				USING ERRCODE = 'invalid_object_definition', DETAIL = format('%s is %s.', part.expression, part.volatility),
 				HINT = 'Features of live task sets must be immutable, others at least stable.';
 		ELSIF part.kind = 'time' THEN
 			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
 				USING ERRCODE = 'datatype_mismatch', DETAIL = 'A time is no number.',
-				HINT = pg_catalog.format('Use extract(epoch FROM %1$s) or the like for a trend, wml_fourier(extract(doy FROM %1$s), 365.25, 2) for a season.', part.expression);
+				HINT = format('Use extract(epoch FROM %1$s) or the like for a trend, wml_fourier(extract(doy FROM %1$s), 365.25, 2) for a season.', part.expression);
 		ELSIF part.kind IN ('category', 'enum') THEN
 			known := @extschema@.wml_category_levels(source, part.expression, part.type, part.kind, levels -> part.name);
 			IF coalesce(pg_catalog.cardinality(known), 0) < 2 THEN
@@ -216,9 +227,9 @@ BEGIN
 					USING ERRCODE = 'program_limit_exceeded', HINT = 'Leave it out, or make it a number or a coarser category.';
 			END IF;
 			size := pg_catalog.cardinality(known) - 1;
-			piece := pg_catalog.format('@extschema@.wml_category((%s)::text, %L::text[])', part.expression, known);
+			piece := format('@extschema@.wml_category((%s)::text, %L::text[])', part.expression, known);
 		ELSIF part.kind = 'array' THEN
-			EXECUTE pg_catalog.format('SELECT pg_catalog.cardinality(%s) FROM %s WHERE %1$s IS NOT NULL LIMIT 1', part.expression, source)
+			EXECUTE format('SELECT pg_catalog.cardinality(%s) FROM %s WHERE %1$s IS NOT NULL LIMIT 1', part.expression, source)
 				INTO size;
 			IF coalesce(size, 0) = 0 THEN
 				RAISE EXCEPTION 'feature "%" has no elements', part.name
@@ -227,9 +238,9 @@ BEGIN
 			-- the constant comes but once
 			IF part.basis IS NOT NULL THEN
 				size := size - 1;
-				piece := pg_catalog.format('(%s)[2:]', part.expression);
+				piece := format('(%s)[2:]', part.expression);
 			ELSIF part.type <> 'pg_catalog.float8[]'::regtype THEN
-				piece := pg_catalog.format('(%s)::double precision[]', part.expression);
+				piece := format('(%s)::double precision[]', part.expression);
 			END IF;
 		ELSIF part.kind NOT IN ('number', 'boolean') THEN
 			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
@@ -237,9 +248,9 @@ BEGIN
 		END IF;
 		features := features || CASE
 			WHEN known IS NOT NULL THEN ARRAY(SELECT part.name || '=' || l FROM pg_catalog.unnest(known[2:]) AS l)
-			WHEN part.basis = 'wml_fourier' THEN ARRAY(SELECT pg_catalog.format('%s_%s%s', part.name, kind, h)
+			WHEN part.basis = 'wml_fourier' THEN ARRAY(SELECT format('%s_%s%s', part.name, kind, h)
 				FROM pg_catalog.generate_series(1, size / 2) AS h, (VALUES (1, 'cos'), (2, 'sin')) AS k (o, kind) ORDER BY h, o)
-			WHEN part.kind = 'array' THEN ARRAY(SELECT pg_catalog.format('%s_%s', part.name, i) FROM pg_catalog.generate_series(1, size) AS i)
+			WHEN part.kind = 'array' THEN ARRAY(SELECT format('%s_%s', part.name, i) FROM pg_catalog.generate_series(1, size) AS i)
 			ELSE ARRAY[part.name] END;
 		pieces := pieces || piece;
 		columns := columns || part.columns;
@@ -251,45 +262,44 @@ BEGIN
 		RAISE EXCEPTION 'more than one feature is called "%"', known[1]
 			USING ERRCODE = 'duplicate_column', HINT = 'Name features with AS.';
 	END IF;
-	expression := pg_catalog.format('@extschema@.wml_features(%s)', pg_catalog.array_to_string(pieces, ', '));
+	expression := format('@extschema@.wml_features(%s)', pg_catalog.array_to_string(pieces, ', '));
 END $$;
-COMMENT ON FUNCTION wml_learn_features(regclass, text, jsonb, bool) IS 'what a list of features means: names, expression, parts';
+COMMENT ON FUNCTION wml_learn_features(regclass, text, text, jsonb, bool) IS 'what a list of features means: names, expression, parts';
 
-CREATE FUNCTION wml_learn_scalar(relation regclass, what text, given text, live bool) RETURNS jsonb
-	LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION wml_learn_scalar(relation regclass, what text, given text, path text, live bool) RETURNS jsonb
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	part record;
 BEGIN
 	IF given IS NULL THEN
 		RETURN NULL;
 	END IF;
-	SELECT pg_catalog.count(*) OVER (), e.* INTO part FROM @extschema@.wml_expressions(relation, given) AS e LIMIT 1;
+	SELECT pg_catalog.count(*) OVER (), e.* INTO part FROM @extschema@.wml_expressions(relation, given, path) AS e LIMIT 1;
 	IF part.count > 1 THEN
 		RAISE EXCEPTION '% must be one expression: "%"', what, given USING ERRCODE = 'syntax_error';
 	ELSIF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
 		RAISE EXCEPTION '% is not the same whenever it is computed', what
-			USING ERRCODE = 'invalid_object_definition', DETAIL = pg_catalog.format('%s is %s.', part.expression, part.volatility),
+			USING ERRCODE = 'invalid_object_definition', DETAIL = format('%s is %s.', part.expression, part.volatility),
 			HINT = 'Expressions of live task sets must be immutable, others at least stable.';
 	ELSIF what IN ('response', 'weight') AND part.kind NOT IN ('number', 'boolean') THEN
 		RAISE EXCEPTION '% "%" is of type %', what, given, part.type_name
 			USING ERRCODE = 'datatype_mismatch', DETAIL = 'It must be a number.';
 	END IF;
 	RETURN pg_catalog.jsonb_build_object('name', part.name, 'type', part.type_name, 'oid', part.type, 'columns', part.columns,
-		'expression', CASE WHEN part.kind = 'boolean' AND what <> 'task' THEN pg_catalog.format('(%s)::integer', part.expression)
+		'expression', CASE WHEN part.kind = 'boolean' AND what <> 'task' THEN format('(%s)::integer', part.expression)
 			ELSE part.expression END);
 END $$;
-COMMENT ON FUNCTION wml_learn_scalar(regclass, text, text, bool) IS 'what the expression of a task, response, weight or place means';
+COMMENT ON FUNCTION wml_learn_scalar(regclass, text, text, text, bool) IS 'what the expression of a task, response, weight or place means';
 
 -- One element, as an expression over a column y.
 CREATE TYPE wml_response AS (y float8);
 COMMENT ON TYPE wml_response IS 'what the inverse of a response is computed from';
 
-CREATE FUNCTION wml_learn(name text, relation regclass, task text, response text, features text DEFAULT NULL,
-						  along text DEFAULT NULL, weight text DEFAULT NULL, inverse text DEFAULT NULL,
-						  "range" numrange DEFAULT NULL, levels jsonb DEFAULT NULL, live bool DEFAULT false,
-						  append bool DEFAULT false, family text DEFAULT 'gaussian', replace bool DEFAULT false,
-						  OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint, OUT coefficients text[])
-	LANGUAGE plpgsql AS $$
+CREATE FUNCTION wml_learn_under(path text, schemas name[], name text, relation regclass, task text, response text, features text,
+								along text, weight text, inverse text, "range" numrange, levels jsonb, live bool, append bool,
+								family text, replace bool, rehearse int,
+								OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint, OUT coefficients text[])
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	parts text[] := pg_catalog.parse_ident(name);
 	s @extschema@.wml_task_set;
@@ -309,25 +319,25 @@ BEGIN
 	END IF;
 	live := live OR append;
 	s.set_name := parts[pg_catalog.cardinality(parts)];
-	s.schema_name := CASE WHEN pg_catalog.cardinality(parts) = 2 THEN parts[1] ELSE pg_catalog.current_schema() END;
+	s.schema_name := CASE WHEN pg_catalog.cardinality(parts) = 2 THEN parts[1] ELSE (SELECT n::text FROM unnest(schemas) WITH ORDINALITY AS u (n, i) WHERE n <> 'pg_catalog' ORDER BY i LIMIT 1) END;
 	IF replace THEN
-		PERFORM @extschema@.wml_drop(name) FROM @extschema@.wml_task_set AS t
+		PERFORM @extschema@.wml_drop_made(t) FROM @extschema@.wml_task_set AS t
 		WHERE t.set_name = s.set_name AND t.schema_name = s.schema_name;
 	END IF;
-	task_is := @extschema@.wml_learn_scalar(relation, 'task', task, live);
-	response_is := @extschema@.wml_learn_scalar(relation, 'response', response, live);
-	weight_is := @extschema@.wml_learn_scalar(relation, 'weight', weight, live);
-	along_is := @extschema@.wml_learn_scalar(relation, 'along', along, live);
-	inverse_is := @extschema@.wml_learn_scalar('@extschema@.wml_response'::regclass, 'inverse', inverse, false);
+	task_is := @extschema@.wml_learn_scalar(relation, 'task', task, path, live);
+	response_is := @extschema@.wml_learn_scalar(relation, 'response', response, path, live);
+	weight_is := @extschema@.wml_learn_scalar(relation, 'weight', weight, path, live);
+	along_is := @extschema@.wml_learn_scalar(relation, 'along', along, path, live);
+	inverse_is := @extschema@.wml_learn_scalar('@extschema@.wml_response'::regclass, 'inverse', inverse, path, false);
 	IF features IS NULL THEN
 		SELECT pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum) INTO features
 		FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
 			AND NOT coalesce(task_is -> 'columns' ? attname::text OR response_is -> 'columns' ? attname::text
 				OR weight_is -> 'columns' ? attname::text OR along_is -> 'columns' ? attname::text, false);
 	END IF;
-	SELECT * INTO described FROM @extschema@.wml_learn_features(relation, coalesce(features, ''), levels, live);
+	SELECT * INTO described FROM @extschema@.wml_learn_features(relation, coalesce(features, ''), path, levels, live);
 
-	SELECT pg_catalog.format('%I.%I', nspname, relname) INTO s.relation
+	SELECT format('%I.%I', nspname, relname) INTO s.relation
 	FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = relation;
 	s.key := CASE WHEN task_is ->> 'name' IN ('gram', 'removed', 'peaks', '?column?') THEN 'task' ELSE task_is ->> 'name' END;
 	s.key_type := task_is ->> 'type';
@@ -341,7 +351,7 @@ BEGIN
 	s.features := described.features;
 	s.expression := described.expression;
 	s.parts := described.parts;
-	SELECT pg_catalog.jsonb_object_agg(attname, pg_catalog.format_type(atttypid, atttypmod)) INTO s.columns
+	SELECT pg_catalog.jsonb_object_agg(attname, format_type(atttypid, atttypmod)) INTO s.columns
 	FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
 		AND (attname::text = ANY (described.columns) OR task_is -> 'columns' ? attname::text);
 	s.live := CASE WHEN append THEN 'append' WHEN live THEN 'yes' ELSE 'no' END;
@@ -349,8 +359,24 @@ BEGIN
 	s.learned := pg_catalog.now();
 	SELECT * INTO tasks, rows, skipped FROM @extschema@.wml_learn_make(s);
 	coefficients := s.features;
+	IF rehearse IS NOT NULL THEN
+		PERFORM @extschema@.wml_rehearse_under(s, rehearse);
+	END IF;
 END $$;
-COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, bool) IS 'makes a task set: a table with the gram of each task, and its description';
+COMMENT ON FUNCTION wml_learn_under(text, name[], text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, bool, int) IS 'wml_learn in a given search_path';
+
+CREATE FUNCTION wml_learn(name text, relation regclass, task text, response text, features text DEFAULT NULL,
+						  along text DEFAULT NULL, weight text DEFAULT NULL, inverse text DEFAULT NULL,
+						  "range" numrange DEFAULT NULL, levels jsonb DEFAULT NULL, live bool DEFAULT false,
+						  append bool DEFAULT false, family text DEFAULT 'gaussian', replace bool DEFAULT false,
+						  rehearse int DEFAULT NULL,
+						  OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint, OUT coefficients text[])
+	LANGUAGE sql AS $$
+SELECT l.tasks, l."rows", l.skipped, l.coefficients
+FROM @extschema@.wml_learn_under(pg_catalog.current_setting('search_path'), pg_catalog.current_schemas(false), name, relation, task, response,
+	features, along, weight, inverse, "range", levels, live, append, family, replace, rehearse) AS l
+$$;
+COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, bool, int) IS 'makes a task set: a table with the gram of each task, and its description';
 
 CREATE FUNCTION wml_learn_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -218,27 +218,25 @@ END $sql$, name, pending, s.key, inserted, updated, deleted,
 END $$;
 COMMENT ON FUNCTION wml_live_install(wml_task_set) IS 'makes the functions and triggers of a live task set';
 
-CREATE FUNCTION wml_fold(name text) RETURNS bigint
-	LANGUAGE plpgsql AS $$
+CREATE FUNCTION wml_fold_made(s wml_task_set) RETURNS bigint
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	s @extschema@.wml_task_set := @extschema@.wml_find_task_set(name);
 	waiting bigint := 0;
 BEGIN
 	IF s.live = 'append' THEN
-		EXECUTE pg_catalog.format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', @extschema@.wml_task_name(s, '_pending'));
-		EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s', @extschema@.wml_task_name(s, '_pending')) INTO waiting;
-		EXECUTE pg_catalog.format('SELECT %s()', @extschema@.wml_task_name(s, '_fold'));
+		EXECUTE format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', @extschema@.wml_task_name(s, '_pending'));
+		EXECUTE format('SELECT count(*) FROM %s', @extschema@.wml_task_name(s, '_pending')) INTO waiting;
+		EXECUTE format('SELECT %s()', @extschema@.wml_task_name(s, '_fold'));
 	END IF;
 	RETURN waiting;
 END $$;
-COMMENT ON FUNCTION wml_fold(text) IS 'adds the changes that wait to the tasks; how many there were';
+COMMENT ON FUNCTION wml_fold_made(wml_task_set) IS 'adds the changes that wait to the tasks';
 
-CREATE FUNCTION wml_refresh(name text, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
-	LANGUAGE plpgsql AS $$
-BEGIN
-	SELECT * INTO tasks, rows, skipped FROM @extschema@.wml_refresh_make(@extschema@.wml_find_task_set(name));
-END $$;
-COMMENT ON FUNCTION wml_refresh(text) IS 'counts all tasks of a task set anew, and makes its triggers anew';
+CREATE FUNCTION wml_fold(name text) RETURNS bigint
+	LANGUAGE sql AS $$
+SELECT @extschema@.wml_fold_made(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true)))
+$$;
+COMMENT ON FUNCTION wml_fold(text) IS 'adds the changes that wait to the tasks; how many there were';
 
 CREATE FUNCTION wml_refresh_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -257,12 +255,11 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_refresh_make(wml_task_set) IS 'counts all tasks of a task set anew, and makes its triggers anew';
 
-CREATE FUNCTION wml_drop(name text) RETURNS void
-	LANGUAGE plpgsql AS $$
-BEGIN
-	PERFORM @extschema@.wml_drop_made(@extschema@.wml_find_task_set(name));
-END $$;
-COMMENT ON FUNCTION wml_drop(text) IS 'drops a task set with all that belongs to it, but not the rows';
+CREATE FUNCTION wml_refresh(name text, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
+	LANGUAGE sql AS $$
+SELECT r.tasks, r."rows", r.skipped FROM @extschema@.wml_refresh_make(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true))) AS r
+$$;
+COMMENT ON FUNCTION wml_refresh(text) IS 'counts all tasks of a task set anew, and makes its triggers anew';
 
 CREATE FUNCTION wml_drop_made(s wml_task_set) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
@@ -278,6 +275,12 @@ BEGIN
 	EXECUTE format('DROP TABLE IF EXISTS %s', @extschema@.wml_task_name(s));
 END $$;
 COMMENT ON FUNCTION wml_drop_made(wml_task_set) IS 'drops a task set with all that belongs to it';
+
+CREATE FUNCTION wml_drop(name text) RETURNS void
+	LANGUAGE sql AS $$
+SELECT @extschema@.wml_drop_made(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true)))
+$$;
+COMMENT ON FUNCTION wml_drop(text) IS 'drops a task set with all that belongs to it, but not the rows';
 
 -- Looking at task sets
 
@@ -295,18 +298,24 @@ SELECT CASE WHEN s.live = 'append' THEN format($sql$SELECT task, CASE WHEN waits
 $$;
 COMMENT ON FUNCTION wml_task_current(wml_task_set) IS 'query of the tasks and their grams, with the changes that wait';
 
-CREATE FUNCTION wml_check(name text)
+CREATE FUNCTION wml_check_made(s wml_task_set)
 	RETURNS TABLE (task text, kept_rows bigint, counted_rows bigint, kept wml_gram, counted wml_gram)
-	LANGUAGE plpgsql STABLE AS $$
-DECLARE
-	s @extschema@.wml_task_set := @extschema@.wml_find_task_set(name);
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	RETURN QUERY EXECUTE pg_catalog.format($sql$
+	RETURN QUERY EXECUTE format($sql$
 		SELECT coalesce(k.task, c.task)::text, @extschema@.wml_n(k.gram), @extschema@.wml_n(c.gram), k.gram, c.gram
 		FROM (%s) AS k FULL JOIN (SELECT task, %s AS gram FROM %s WHERE task IS NOT NULL GROUP BY task) AS c ON k.task %s c.task
 		WHERE coalesce(k.gram OPERATOR(@extschema@.<>) c.gram, true) AND NOT (k.gram IS NULL AND c.gram IS NULL) ORDER BY coalesce(k.task, c.task)$sql$,
 		@extschema@.wml_task_current(s), @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'), s.equality);
 END $$;
+COMMENT ON FUNCTION wml_check_made(wml_task_set) IS 'tasks whose gram is not that of a recount';
+
+CREATE FUNCTION wml_check(name text)
+	RETURNS TABLE (task text, kept_rows bigint, counted_rows bigint, kept wml_gram, counted wml_gram)
+	LANGUAGE sql STABLE AS $$
+SELECT c.task, c.kept_rows, c.counted_rows, c.kept, c.counted
+FROM @extschema@.wml_check_made(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true))) AS c
+$$;
 COMMENT ON FUNCTION wml_check(text) IS 'tasks whose gram is not that of a recount: none, if the task set is current';
 
 CREATE FUNCTION wml_list_task_sets()

@@ -123,6 +123,14 @@ used_columns(Relation relation, Node *expression)
 	return PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+/* Until the nest level of settings ends. */
+static void
+set_path(const char *path)
+{
+	(void) set_config_option("search_path", path, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
 /* The expression and its type as text, every name outside pg_catalog qualified. */
 static void
 write_out(Relation relation, Node *expression, Datum *text, Datum *type)
@@ -131,8 +139,7 @@ write_out(Relation relation, Node *expression, Datum *text, Datum *type)
 											  RelationGetRelid(relation));
 	int			nest_level = NewGUCNestLevel();
 
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	set_path("pg_catalog, pg_temp");
 	*text = CStringGetTextDatum(deparse_expression(expression, context, false, true));
 	*type = CStringGetTextDatum(format_type_with_typemod(exprType(expression), exprTypmod(expression)));
 	AtEOXact_GUC(true, nest_level);
@@ -219,8 +226,8 @@ put_expression(FunctionCallInfo fcinfo, WmlRows *rows, Relation relation, ResTar
 }
 
 /*
- * wml_expressions(relation regclass, list text): one row for each expression
- * of the list.
+ * wml_expressions(relation regclass, list text, path text): one row for each
+ * expression of the list, which is understood in the given search_path.
  */
 Datum
 wml_expressions(PG_FUNCTION_ARGS)
@@ -229,10 +236,12 @@ wml_expressions(PG_FUNCTION_ARGS)
 	char	   *sql = psprintf("SELECT %s", text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	WmlRows		rows = wml_rows_begin(fcinfo);
 	ErrorContextCallback callback = {.callback = point_into_text, .arg = sql};
+	int			nest_level = NewGUCNestLevel();
 	Relation	relation;
 	ParseState *pstate;
 	ListCell   *cell;
 
+	set_path(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	relation = relation_open(relid, AccessShareLock);
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
@@ -253,6 +262,7 @@ wml_expressions(PG_FUNCTION_ARGS)
 	error_context_stack = callback.previous;
 	free_parsestate(pstate);
 	relation_close(relation, AccessShareLock);
+	AtEOXact_GUC(true, nest_level);
 	return (Datum) 0;
 }
 

@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/array.h"
@@ -20,6 +22,7 @@
 
 PG_FUNCTION_INFO_V1(wml_features);
 PG_FUNCTION_INFO_V1(wml_category);
+PG_FUNCTION_INFO_V1(wml_finite);
 
 /* How each argument is read, found out once for a call site. */
 typedef struct Reading
@@ -254,4 +257,22 @@ wml_category(PG_FUNCTION_ARGS)
 	if (found->number > 0)
 		out[found->number - 1] = 1.0;
 	PG_RETURN_ARRAYTYPE_P(result);
+}
+
+/* wml_finite(x): no NaN, no infinity, and nothing NULL. */
+Datum
+wml_finite(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+	const double *x = (const double *) ARR_DATA_PTR(array);
+	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (array_contains_nulls(array))
+		PG_RETURN_BOOL(false);
+	for (int i = 0; i < count; i++)
+	{
+		if (!isfinite(x[i]))
+			PG_RETURN_BOOL(false);
+	}
+	PG_RETURN_BOOL(true);
 }

@@ -21,6 +21,7 @@
 
 PG_FUNCTION_INFO_V1(wml_gram_change);
 PG_FUNCTION_INFO_V1(wml_gram_peaks);
+PG_FUNCTION_INFO_V1(wml_usable);
 
 /* As for moving windows, see core/gram/gram_retract.c. */
 #define DIGITS_LIMIT 0x1p-10
@@ -172,4 +173,13 @@ wml_gram_peaks(PG_FUNCTION_ARGS)
 	result = wml_array_new_vector(peak_count(before->body.dims), &out);
 	memcpy(out, peaks, peak_count(before->body.dims) * sizeof(double));
 	PG_RETURN_ARRAYTYPE_P(result);
+}
+
+/* wml_usable(gram): can a model be fitted to it?  It has rows, and no NaN or infinity. */
+Datum
+wml_usable(PG_FUNCTION_ARGS)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+
+	PG_RETURN_BOOL(wmlc_gram_weighted_rows(gram) > 0 && wmlc_gram_is_finite(gram));
 }

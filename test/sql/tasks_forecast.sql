@@ -1,0 +1,111 @@
+-- Forecasts from task sets: those of the functions beneath, by name, with a status for each row
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+
+CREATE TABLE cast_sales AS
+SELECT product, week, (ARRAY['a', 'b', 'c'])[1 + week % 3] AS kind, product % 5 + (product % 4) * 3 * sin(week / 8.0) + (week % 3) + 0.3 * sin(product * 12.9898 + week * 78.233) AS units
+FROM generate_series(1, 20) AS product, generate_series(1, 50) AS week
+UNION ALL
+SELECT 21, week, (ARRAY['a', 'b', 'c'])[1 + week % 3], 2 + 6 * sin(week / 8.0) + (week % 3) + 0.3 * sin(21 * 12.9898 + week * 78.233) FROM generate_series(1, 8) AS week;
+SELECT tasks, rows FROM wml_learn('cast_products', 'cast_sales', task => 'product', response => 'units', features => 'kind, sin(week / 8.0) AS season', along => 'week', live => true);
+
+-- the same by hand
+CREATE TABLE cast_rows AS SELECT product, week, (ARRAY['a', 'b', 'c'])[1 + week % 3] AS kind FROM generate_series(18, 22) AS product, generate_series(51, 53) AS week;
+CREATE TABLE cast_prior AS SELECT wml_prior(array_agg(gram ORDER BY product), method => 'reml', evenness => 4) AS prior FROM cast_products;
+SELECT count(*) AS rows, count(*) FILTER (WHERE f.status = 'new task') AS new, bool_and(f.model = 'prior') AS by_prior,
+	max(abs(f.estimate - p.estimate) + abs(f.lower - p.lower) + abs(f.upper - p.upper) + abs(f.mean_lower - p.mean_lower) + abs(f.mean_upper - p.mean_upper)) < 1e-9 AS same,
+	bool_and(f.mean = f.estimate) AS no_inverse
+FROM wml_forecast('cast_products', 'cast_rows', level => 0.8) WITH ORDINALITY AS f (task, "row", estimate, lower, upper, mean_lower, mean_upper, mean, model, status, n)
+	JOIN (SELECT row_number() OVER () AS n, * FROM cast_rows) AS r USING (n) LEFT JOIN cast_products AS k ON k.product = r.product,
+	cast_prior, wml_predict_interval(prior, gram, ARRAY[1, (kind = 'b')::int, (kind = 'c')::int, sin(week / 8.0)], 0.8) AS p
+WHERE f.task = r.product::text AND f."row" ->> 'week' = week::text;
+
+-- a status for each row instead of an error
+INSERT INTO cast_sales VALUES (30, 1, 'a', 'NaN');
+SELECT task, round(estimate::numeric, 2) IS NOT NULL AS estimated, lower < upper AS bounds, model, status
+FROM wml_forecast('cast_products', $$
+	VALUES (21, 9, 'a'), (21, NULL, 'a'), (21, 9, NULL), (21, 9, 'z'), (NULL, 9, 'a'), (99, 9, 'b'), (30, 9, 'a'), (21, NULL, 'z')
+$$::text);
+SELECT task, estimate IS NOT NULL AS estimated, model, status
+FROM wml_forecast('cast_products', $$SELECT * FROM (VALUES (21, 9, 'a'), (21, NULL, 'a'), (21, 9, NULL), (21, 9, 'z'), (NULL, 9, 'a'), (99, 9, 'b'), (30, 9, 'a'), (21, NULL, 'z')) AS v (product, week, kind); -- these$$);
+DELETE FROM cast_sales WHERE product = 30;
+
+-- refused
+SELECT wml_forecast('cast_products', 'SELECT 21 AS product');
+SELECT wml_forecast('cast_products', 'cast_nowhere');
+SELECT wml_forecast('cast_products', 'DELETE FROM cast_sales RETURNING *');
+SELECT wml_forecast('cast_products', 'WITH d AS (DELETE FROM cast_sales RETURNING *) SELECT * FROM d');
+SELECT wml_forecast('cast_products', 'SELECT * FROM cast_rows; DELETE FROM cast_sales');
+SELECT wml_forecast('cast_products', 'SELECT * FROM cast_rows) AS q; DELETE FROM cast_sales; --');
+SELECT wml_forecast('cast_products', 'cast_rows', level => 1);
+SELECT wml_forecast('cast_products', 'cast_rows', level => 'NaN');
+SELECT wml_forecast('cast_products', 'cast_rows', method => 'magic');
+SELECT wml_forecast('cast_nothing', 'cast_rows');
+SELECT wml_rehearse('cast_products', 0);
+SELECT wml_rehearse('cast_products', 1000);
+SELECT count(*) AS still_there FROM cast_sales;
+
+-- tuned by target, and by rehearsal
+SELECT f.task, f.model = concat_ws(' ', t.model, t.weights) AS model, abs(f.estimate - p.estimate) < 1e-9 AS estimate, abs(f.upper - p.upper) < 1e-9 AS upper, status
+FROM wml_forecast('cast_products', 'SELECT 21 AS product, 9 AS week, ''a'' AS kind', method => 'tune') AS f,
+	(SELECT array_agg(gram ORDER BY product) AS sources FROM cast_products WHERE product < 21) AS s,
+	(SELECT array_agg(gram ORDER BY product) AS windows FROM (SELECT product, wml_gram(ARRAY[1, (kind = 'b')::int, (kind = 'c')::int, sin(week / 8.0)], units) AS gram
+		FROM cast_sales WHERE product < 21 AND week <= 8 GROUP BY product) AS w) AS w,
+	(SELECT gram AS target FROM cast_products WHERE product = 21) AS k, wml_tune(sources, target, windows) AS t, wml_predict_interval(t, ARRAY[1, 0, 0, sin(9 / 8.0)], 0.9) AS p;
+SELECT model IS NOT NULL AS model, against_all_alike < 1 AS better_than_all_alike, against_task_alone > 0 AS against_task_alone FROM wml_rehearse('cast_products', 8);
+SELECT method ->> 'known' AS known, method ->> 'tasks' AS tasks FROM wml_task_set WHERE set_name = 'cast_products';
+SELECT task, abs(estimate - (2 + 6 * sin(week / 8.0) + week % 3)) < 2 AS near, status
+FROM wml_forecast('cast_products', 'SELECT * FROM cast_rows WHERE product > 20 AND week = 51'), LATERAL (SELECT ("row" ->> 'week')::int AS week) AS w;
+SELECT part, count(*) > 0 AS some, count(value) = count(*) AS valued FROM wml_explain('cast_products', 21) GROUP BY part ORDER BY part;
+SELECT bool_and(value > 0) AS positive, sum(value) <= 1 + 1e-9 AS shares FROM wml_explain('cast_products', '21') WHERE part = 'source';
+SELECT item, error > 0 AS error, shared IS NOT NULL AS shared FROM wml_explain('cast_products', 21) WHERE part = 'coefficient';
+SELECT part, item FROM wml_explain('cast_products', 'a new one');
+
+-- the inverse of the response, its mean, and a range
+CREATE TABLE cast_log AS SELECT i % 8 AS task, sin(i) AS z, exp(1 + 0.1 * (i % 8) + sin(i) * 0.5 + 0.3 * sin(i * 78.233 + cos(i))) AS y, 0.1 * sin(i * 37.1) AS small FROM generate_series(1, 400) AS i;
+SELECT tasks FROM wml_learn('cast_logs', 'cast_log', task => 'task', response => 'ln(y)', inverse => 'exp(y)', features => 'z', range => '[0,4.5]');
+SELECT tasks FROM wml_learn('cast_plain', 'cast_log', task => 'task', response => 'ln(y)', features => 'z');
+SELECT bool_and(abs(l.estimate - least(exp(p.estimate), 4.5)) < 1e-9) AS median, bool_and(abs(l.lower - least(exp(p.lower), 4.5)) < 1e-9) AS lower, bool_and(l.upper <= 4.5) AS range,
+	bool_and(l.mean = 4.5 OR abs(l.mean / exp(p.estimate + ((s.upper - s.lower) / 2) ^ 2 / 2) - 1) < 1e-6) AS mean, count(*) FILTER (WHERE l.upper = 4.5) > 0 AS bounded
+FROM wml_forecast('cast_logs', 'SELECT * FROM cast_log LIMIT 100') WITH ORDINALITY AS l (task, "row", estimate, lower, upper, mean_lower, mean_upper, mean, model, status, n)
+	JOIN wml_forecast('cast_plain', 'SELECT * FROM cast_log LIMIT 100') WITH ORDINALITY AS p (task, "row", estimate, lower, upper, mean_lower, mean_upper, mean, model, status, n) USING (n)
+	JOIN wml_forecast('cast_plain', 'SELECT * FROM cast_log LIMIT 100', level => 0.6826894921370859) WITH ORDINALITY AS s (task, "row", estimate, lower, upper, mean_lower, mean_upper, mean, model, status, n) USING (n);
+-- a decreasing inverse
+SELECT tasks FROM wml_learn('cast_plain', 'cast_log', task => 'task', response => '1 / y', inverse => '1 / y', features => 'z', replace => true);
+SELECT bool_and(lower <= estimate AND estimate <= upper AND mean_lower <= estimate AND estimate <= mean_upper) AS ordered
+FROM wml_forecast('cast_plain', 'SELECT * FROM cast_log LIMIT 100') WHERE lower > 0 AND upper < 20;
+-- one task is too few
+SELECT tasks FROM wml_learn('cast_plain', 'cast_log', task => '1', response => 'y', features => 'z', replace => true);
+SELECT task, estimate, status FROM wml_forecast('cast_plain', 'SELECT 1 AS z');
+
+-- rights, and a hostile search_path
+CREATE ROLE cast_reader;
+GRANT SELECT ON cast_products, cast_rows TO cast_reader;
+SET ROLE cast_reader;
+SELECT count(estimate) FROM wml_forecast('cast_products', 'cast_rows', method => 'prior');
+SELECT count(estimate) FROM wml_forecast('cast_logs', 'SELECT 1 AS task, 1 AS z', method => 'prior');
+RESET ROLE;
+CREATE SCHEMA cast_trap;
+CREATE FUNCTION cast_trap.spring(text, text) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''sprung''; END';
+CREATE OPERATOR cast_trap.= (LEFTARG = text, RIGHTARG = text, FUNCTION = cast_trap.spring);
+CREATE OPERATOR cast_trap.<> (LEFTARG = text, RIGHTARG = text, FUNCTION = cast_trap.spring);
+CREATE FUNCTION cast_trap.join_text(text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''sprung''; END';
+CREATE OPERATOR cast_trap.|| (LEFTARG = text, RIGHTARG = text, FUNCTION = cast_trap.join_text);
+CREATE FUNCTION cast_trap.format(text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''sprung''; END';
+CREATE FUNCTION cast_trap.wml_n(wml_gram) RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''sprung''; END';
+SET search_path = cast_trap, public, pg_catalog;
+SELECT tasks FROM wml_learn('public.cast_again', 'cast_sales', task => 'product', response => 'units', features => 'kind, week', live => true, rehearse => 8);
+INSERT INTO cast_sales VALUES (21, 9, 'a', 8);
+SELECT count(*) FROM wml_check('cast_again');
+SELECT status FROM wml_forecast('cast_again', 'SELECT 21 AS product, 10 AS week, ''a''::text AS kind', method => 'tune');
+SELECT count(*) > 0 AS explained FROM wml_explain('cast_again', 21);
+SELECT tasks FROM wml_refresh('cast_again');
+SELECT count(*) FROM wml_task_sets;
+SELECT wml_fold('cast_again');
+SELECT wml_drop('cast_again');
+RESET search_path;
+DROP SCHEMA cast_trap CASCADE;
+
+SELECT wml_drop(set_name) FROM wml_task_set WHERE set_name LIKE 'cast%';
+DROP TABLE cast_sales, cast_rows, cast_prior, cast_log;
+DROP ROLE cast_reader;
