@@ -410,7 +410,7 @@ BEGIN
 	FROM (SELECT (p ->> 'given')::bool AS given, sum((p ->> 'size')::int) OVER (ORDER BY n) + 1 AS last, (p ->> 'size')::int AS size
 		FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS part (p, n)) AS part, generate_series(last - size + 1, last) AS i
 	WHERE given;
-	EXECUTE format('SELECT (%L::text[])[i] FROM (SELECT @extschema@.wml_second_moment(@extschema@.wml_merge(gram)) AS moment FROM %s WHERE @extschema@.wml_n(gram) > 0) AS g, '
+	EXECUTE format('SELECT (%L::text[])[i] FROM (SELECT @extschema@.wml_second_moment(@extschema@.wml_merge(gram)) AS moment FROM %s WHERE @extschema@.wml_usable(gram)) AS g, '
 		'generate_series(2, %s) AS m (i) WHERE moment[i][i] - moment[1][i] * moment[1][i] <= 1e-13 * moment[i][i] AND NOT i = ANY (%L::int[]) LIMIT 1',
 		s.features, @extschema@.wml_task_name(s), cardinality(s.features), may_be_constant) INTO constant;
 	IF constant IS NOT NULL THEN
