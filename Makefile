@@ -20,7 +20,8 @@ check:
 	@test/bin/check
 
 demo:
-	@test/bin/with-postgres psql -X -q -f test/demo/demo.sql
+	@mkdir -p results
+	@test/bin/with-postgres -p psql -X -q -v picture=results/forecast.svg -f test/demo/demo.sql
 
 bench:
 	@test/bin/with-postgres -c shared_buffers=1GB -c shared_preload_libraries=wml test/bench/run

@@ -13,8 +13,7 @@
 #include "core/gram/gram.h"
 #include "pg/base/compat.h"
 
-/* The version that is written; version 1 is read, too. */
-#define WML_GRAM_VERSION 2
+#define WML_GRAM_VERSION 1
 
 /* On disk.  The flags are reserved and zero. */
 typedef struct WmlGram

@@ -1,0 +1,38 @@
+-- Errors of the ways to forecast, each country in turn the target; and the time of each for one country.
+CREATE TABLE task AS
+SELECT country, wml_gram(x, y) AS gram, wml_gram(x, y) FILTER (WHERE year <= 1970) AS early, wml_gram(x, y) FILTER (WHERE year > 1970) AS late
+FROM (SELECT country, year, wml_poly(ARRAY[(year - 1980) / 20.0], 2) AS x, fertility AS y FROM survey) AS row GROUP BY country;
+
+CREATE TABLE question AS
+SELECT t.country, t.early, t.late, sources, windows
+FROM task AS t, LATERAL (SELECT array_agg(gram ORDER BY country) AS sources, array_agg(early ORDER BY country) AS windows
+	FROM task AS s WHERE s.country <> t.country) AS s;
+
+CREATE TABLE answer (rank int, method text, country text, coef float8[], took interval);
+CREATE PROCEDURE answer(rank int, method text, formula text) LANGUAGE plpgsql AS $$
+DECLARE
+	question question;
+	coef float8[];
+	started timestamptz;
+BEGIN
+	FOR question IN SELECT * FROM question ORDER BY country LOOP
+		started := clock_timestamp();
+		EXECUTE 'SELECT ' || formula || ' FROM (SELECT ($1).*) AS q' USING question INTO coef;
+		INSERT INTO answer VALUES (rank, method, question.country, coef, clock_timestamp() - started);
+	END LOOP;
+END
+$$;
+CALL answer(1, 'the country alone', 'wml_coef(early)');
+CALL answer(2, 'all countries alike', '(SELECT wml_erm(gram, 1) FROM unnest(sources) AS gram)');
+CALL answer(3, 'a prior (mixed model)', 'wml_posterior_coef(wml_prior(sources), early)');
+CALL answer(4, 'weights, over the same years', '(SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(windows, early, whiten => true)) AS s (gram, alpha))');
+CALL answer(5, 'what wml_tune chooses', '(wml_tune(sources, early, windows)).coef');
+
+SELECT method, round(avg(wml_rmse(late, coef))::numeric, 2) AS "children off", round(avg(extract(epoch FROM took) * 1000)::numeric, 1) AS "ms for a country"
+FROM answer JOIN question USING (country) GROUP BY rank, method ORDER BY rank;
+
+SELECT format('%s''s forecast is as good as most: %s of the other countries come out better, %s worse.', 'Kenya', count(*) FILTER (WHERE rmse < own), count(*) FILTER (WHERE rmse > own)) AS line
+FROM (SELECT country, wml_rmse(late, coef) AS rmse, max(wml_rmse(late, coef)) FILTER (WHERE country = 'Kenya') OVER () AS own
+	  FROM answer JOIN question USING (country) WHERE rank = 5) AS e \gset
+\echo :line
+\echo
