@@ -182,10 +182,21 @@ CREATE FUNCTION wml_coef(gram wml_gram, ridge float8 DEFAULT 0) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION wml_coef(wml_gram, float8) IS 'least-squares coefficients of one task';
 
-CREATE FUNCTION wml_linregr(gram wml_gram, features text[] DEFAULT NULL)
-	RETURNS TABLE ("position" int, feature text, coefficient float8, std_error float8, t float8)
+CREATE FUNCTION wml_linregr(gram wml_gram, features text[] DEFAULT NULL, level float8 DEFAULT 0.95)
+	RETURNS TABLE ("position" int, feature text, coefficient float8, std_error float8, t float8, p_value float8,
+		lower float8, upper float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000 ROWS 10;
-COMMENT ON FUNCTION wml_linregr(wml_gram, text[]) IS 'linear regression of one task, one row for each coefficient';
+COMMENT ON FUNCTION wml_linregr(wml_gram, text[], float8) IS 'linear regression of one task, one row for each coefficient';
+
+CREATE FUNCTION wml_linregr_clustered(sources wml_gram[], features text[] DEFAULT NULL, level float8 DEFAULT 0.95)
+	RETURNS TABLE ("position" int, feature text, coefficient float8, std_error float8, t float8, p_value float8,
+		lower float8, upper float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION wml_linregr_clustered(wml_gram[], text[], float8) IS 'linear regression of all tasks together, with standard errors that hold if rows of a task are dependent';
+
+CREATE FUNCTION wml_chow(a wml_gram, b wml_gram, OUT f float8, OUT numerator float8, OUT denominator float8, OUT p_value float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION wml_chow(wml_gram, wml_gram) IS 'Chow''s test whether two tasks have the same coefficients';
 
 CREATE FUNCTION wml_linregr_summary(gram wml_gram, OUT n bigint, OUT rank int, OUT freedom bigint, OUT r2 float8,
 									OUT residual_std_error float8, OUT condition float8)

@@ -1,6 +1,7 @@
 /*
  * student.c
- *	  Quantiles of Student's t and of the normal distribution.
+ *	  Quantiles of Student's t and of the normal distribution, and tails of F and
+ *	  of chi-square.
  *
  * The tail of t is an incomplete beta function (Abramowitz, Stegun 26.7.1),
  * taken from its continued fraction (26.5.8) by Lentz's method.  Quantiles are
@@ -95,6 +96,77 @@ wmlc_student_tail(double x, double degrees)
 	if (y < (a + 1.0) / (a + b + 2.0))
 		return 0.5 * term * beta_fraction(y, a, b) / a;
 	return 0.5 - 0.5 * term * beta_fraction(rest, b, a) / b;
+}
+
+/* An incomplete beta function again (Abramowitz, Stegun 26.6.2). */
+double
+wmlc_f_tail(double x, double numerator, double denominator)
+{
+	double		a = 0.5 * denominator;
+	double		b = 0.5 * numerator;
+	double		y = denominator / (denominator + numerator * x);
+	double		term;
+
+	if (!(x > 0.0))
+		return isnan(x) ? NAN : 1.0;
+	if (!(y > 0.0))
+		return 0.0;
+	term = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(y) + b * log1p(-y));
+	if (y < (a + 1.0) / (a + b + 2.0))
+		return term * beta_fraction(y, a, b) / a;
+	return 1.0 - term * beta_fraction(1.0 - y, b, a) / b;
+}
+
+/*
+ * An incomplete gamma function, from its series (Abramowitz, Stegun 6.5.29) or
+ * its continued fraction (6.5.31).
+ */
+double
+wmlc_chi_square_tail(double x, double degrees)
+{
+	double		a = 0.5 * degrees;
+	double		y = 0.5 * x;
+	double		scale;
+
+	if (!(x > 0.0))
+		return isnan(x) ? NAN : 1.0;
+	if (isinf(x))
+		return 0.0;
+	scale = exp(a * log(y) - y - lgamma(a));
+	if (y < a + 1.0)
+	{
+		double		term = 1.0 / a;
+		double		sum = term;
+
+		for (int k = 1; k < 100 * MOST_TERMS && term > DBL_EPSILON * sum; k++)
+		{
+			term *= y / (a + k);
+			sum += term;
+		}
+		return fmax(1.0 - scale * sum, 0.0);
+	}
+	else
+	{
+		double		b = y + 1.0 - a;
+		double		c = 1.0 / DBL_MIN;
+		double		d = 1.0 / b;
+		double		h = d;
+
+		for (int k = 1; k < 100 * MOST_TERMS; k++)
+		{
+			double		an = -k * (k - a);
+			double		change;
+
+			b += 2.0;
+			d = 1.0 / (an * d + b);
+			c = b + an / c;
+			change = c * d;
+			h *= change;
+			if (fabs(change - 1.0) < DBL_EPSILON)
+				break;
+		}
+		return scale * h;
+	}
 }
 
 static double

@@ -8,6 +8,10 @@
 /* P(t > x) for x >= 0; degrees > 0 need not be whole, and may be infinite. */
 extern double wmlc_student_tail(double x, double degrees);
 
+/* P(F > x) for x >= 0, and P(chi^2 > x); degrees > 0 need not be whole. */
+extern double wmlc_f_tail(double x, double numerator, double denominator);
+extern double wmlc_chi_square_tail(double x, double degrees);
+
 /*
  * The x that |t| stays below with probability `level`: 1.96 for 0.95 and
  * infinite degrees.  0 for level 0, infinity for level 1.

@@ -71,7 +71,7 @@ clear_prior(WmlcPrior *prior, int dims)
 	memset(prior->factor, 0, square * sizeof(double));
 	memset(prior->mean_covariance, 0, square * sizeof(double));
 	prior->noise = prior->tasks = prior->effective_tasks = prior->rows = 0.0;
-	prior->noise_degrees = prior->loglik = prior->parameters = 0.0;
+	prior->noise_degrees = prior->loglik = prior->parameters = prior->outlying = 0.0;
 	prior->noise_shape = prior->spread_degrees = prior->dispersion = 0.0;
 	prior->family = WMLC_GAUSSIAN;
 	prior->descriptors = 1;
@@ -358,6 +358,11 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 		return status;
 	if (!isfinite(fit->current.objective))
 		return WMLC_NOT_FINITE;
+	if (fit->current.directions > 0 && !options->student)
+		status = wmlc_count_outlying(&fit->task_prior, &fit->sweep, &fit->current,
+									 memory.weights.tasks, &prior->outlying);
+	if (status != WMLC_OK)
+		return status;
 
 	prior->noise = fit->current.noise * response_scale * response_scale;
 	if (options->fixed_noise > 0.0)

@@ -158,6 +158,7 @@ typedef struct WmlcPrior
 	int			iterations;
 	int			rank;			/* of S */
 	int			design_rank;	/* of the pooled features: how many are independent */
+	double		outlying;		/* tasks too far from the others for normal coefficients */
 	bool		converged;
 	bool		singular;		/* rank < dims: the optimum is on the boundary */
 

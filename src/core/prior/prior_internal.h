@@ -381,6 +381,11 @@ extern void wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced,
 extern WmlcStatus wmlc_task_update(WmlcTaskPrior *prior, WmlcSweep *sweep, WmlcReduced *reduced,
 								   const WmlcPriorPoint *point, double *change);
 
+/* How many tasks lie too far away for normal coefficients. */
+extern WmlcStatus wmlc_count_outlying(WmlcTaskPrior *prior, WmlcSweep *sweep,
+									  const WmlcPriorPoint *point, double tasks,
+									  double *outlying);
+
 /* log density of log x, x having a gamma distribution, with Laplace's factor */
 extern double wmlc_gamma_evidence(double shape, double rate, double x, double information);
 

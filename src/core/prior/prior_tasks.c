@@ -66,11 +66,10 @@ wmlc_task_layout(WmlcTaskPrior *prior, size_t count, const WmlcPriorOptions *opt
 				 WmlcArena *arena)
 {
 	size_t		blocks = (count + LANES - 1) / LANES;
-	bool		robust = options->own_noise || options->student;
 
 	prior->own_noise = options->own_noise;
 	prior->student = options->student;
-	prior->statistics = wmlc_arena_take(arena, robust ? blocks * STATISTICS : 0, sizeof(WmlcLanes));
+	prior->statistics = wmlc_arena_take(arena, blocks * STATISTICS, sizeof(WmlcLanes));
 }
 
 /* ---- gamma distributions ---- */
@@ -486,6 +485,32 @@ update_task(const WmlcTaskPrior *prior, WmlcLanes *numbers, const WmlcLanes *own
 	}
 	set_task(numbers, lane, next_noise, next_tau);
 	return fmax(fabs(log(next_noise / noise)), fabs(log(next_tau / tau)));
+}
+
+/*
+ * Tasks farther from the mean than normal coefficients are: beyond a bound of
+ * chi-square that one normal task in a thousand fits exceeds (Laurent, Massart 2000).
+ */
+WmlcStatus
+wmlc_count_outlying(WmlcTaskPrior *prior, WmlcSweep *sweep, const WmlcPriorPoint *point,
+					double tasks, double *outlying)
+{
+	const WmlcReduced *reduced = sweep->reduced;
+	WmlcLanes  *statistics = (WmlcLanes *) prior->statistics;
+	double		rarity = log(tasks) + 7.0;
+	WmlcStatus	status = find_statistics(sweep, point, statistics);
+
+	*outlying = 0.0;
+	for (size_t j = 0; j < reduced->blocks * LANES && status == WMLC_OK; j++)
+	{
+		const WmlcLanes *own = statistics + j / LANES * STATISTICS;
+		double		q = own[SPREAD_DEGREES][j % LANES];
+
+		if (wmlc_reduced_numbers(reduced, j / LANES)[WMLC_TASK_ALPHA][j % LANES] > 0.0
+			&& own[SPREAD_SQUARES][j % LANES] > q + 2.0 * sqrt(q * rarity) + 2.0 * rarity)
+			*outlying += 1.0;
+	}
+	return status;
 }
 
 WmlcStatus

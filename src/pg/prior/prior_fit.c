@@ -247,6 +247,16 @@ set_random(const WmlTasks *tasks, WmlPriorOptions *options)
 	options->core.random = random;
 }
 
+static int
+count_random(const WmlPriorOptions *options, int dims)
+{
+	int			count = 0;
+
+	for (int i = 0; i < dims; i++)
+		count += options->core.random == NULL || options->core.random[i];
+	return count;
+}
+
 /*
  * The workspace of a fit.  That of a full covariance grows with the fourth power
  * of the features, of which a few hundred make it too much for any machine.
@@ -265,6 +275,24 @@ allocate_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options)
 				 options->covariance == WMLC_PRIOR_FULL
 				 ? errhint("Use covariance => 'diagonal', fixed features, or fewer of them.") : 0));
 	return work;
+}
+
+/* A fit on the boundary, or one that a few tasks spoil */
+static void
+warn_of_spread(const WmlcPrior *prior, const WmlPriorOptions *options, int random)
+{
+	if (prior->singular && !prior->saturated && prior->tasks > 1.0)
+		ereport(WARNING,
+				(errmsg("the prior finds no spread in %d of %d directions", random - prior->rank, random),
+				 errdetail("%.0f tasks agree there as closely as their noise lets them.", prior->tasks),
+				 options->core.covariance == WMLC_PRIOR_FULL
+				 ? errhint("Take features for fixed, use covariance => 'diagonal', evenness, or more tasks.")
+				 : errhint("Take features for fixed, use evenness, or more tasks.")));
+	if (prior->outlying > 0.0)
+		ereport(WARNING,
+				(errmsg("%.0f of %.0f tasks lie too far from the others", prior->outlying, prior->tasks),
+				 errdetail("Normally distributed coefficients do not; they make the spread too large for the others."),
+				 errhint("Use tasks => 't'; wml_task_fit says which they are.")));
 }
 
 /* A fit that explains everything has learned nothing of noise. */
@@ -334,6 +362,7 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 				 errmsg("weights of all tasks are zero"),
 				 errhint("At least one task needs a positive alpha.")));
 	warn(&prior);
+	warn_of_spread(&prior, options, count_random(options, tasks->dims));
 	return store_prior(tasks, &prior,
 					   (options->core.method == WMLC_PRIOR_REML ? WML_PRIOR_REML : 0) |
 					   (options->core.covariance == WMLC_PRIOR_DIAGONAL ? WML_PRIOR_DIAGONAL : 0));

@@ -37,10 +37,40 @@ test_inverse(void)
 	CHECK(isinf(wmlc_student_bound(1.0, 5.0)), "level 1");
 }
 
+/* Tails of F and chi-square where they are known otherwise, and the table of bounds. */
+static void
+test_relatives(void)
+{
+	for (double x = 0.01; x < 60.0; x *= 1.7)
+	{
+		CHECK_NEAR(wmlc_chi_square_tail(x, 2.0), exp(-0.5 * x), 1e-13);
+		CHECK_NEAR(wmlc_chi_square_tail(x, 1.0), erfc(sqrt(0.5 * x)), 1e-13);
+		CHECK_NEAR(wmlc_chi_square_tail(x, 4.0), exp(-0.5 * x) * (1.0 + 0.5 * x), 1e-13);
+		for (double degrees = 1.0; degrees < 300.0; degrees *= 2.5)
+		{
+			CHECK_NEAR(wmlc_f_tail(x, 1.0, degrees), 2.0 * wmlc_student_tail(sqrt(x), degrees),
+					   1e-12);
+			CHECK_NEAR(wmlc_f_tail(x, degrees, 3.0) + wmlc_f_tail(1.0 / x, 3.0, degrees), 1.0,
+					   1e-12);
+		}
+	}
+	for (double level = 0.5; level < 0.9999; level = 1.0 - 0.5 * (1.0 - level))
+	{
+		WmlcStudentTable table;
+
+		wmlc_student_table(level, &table);
+		for (double degrees = 0.5; degrees < 1e7; degrees *= 1.3)
+			CHECK(fabs(wmlc_student_look_up(&table, degrees)
+					   / wmlc_student_bound(level, degrees) - 1.0) < 1e-11, "level %g, %g degrees",
+				  level, degrees);
+	}
+}
+
 int
 main(void)
 {
 	test_closed_forms();
 	test_inverse();
+	test_relatives();
 	return check_summary();
 }
