@@ -4,12 +4,14 @@
 #     as for any PGXS extension; PG_CONFIG chooses the PostgreSQL, WERROR=1 makes warnings errors
 # make check, make demo, make bench, make docs-update
 #     in a private, throw-away server; these install the Debian packages they miss (see test/bin)
+# make fuzz [SECONDS=3600] [SEED=1]
+#     likewise: random calls of everything in the extension (see test/fuzz)
 # make dist, make deb
 #     the zip for PGXN and Debian packages, in dist/ (see test/bin/package)
 # make paper [DATA=folder] [ONLY=experiment] [QUICK=1]
 #     likewise: renews docs/paper.md and its figures (see test/paper/run)
 
-PRIVATE_GOALS = check deb demo dist bench docs-update paper
+PRIVATE_GOALS = check deb demo dist bench docs-update fuzz paper
 ifneq ($(filter $(PRIVATE_GOALS),$(MAKECMDGOALS)),)
 
 # PGXS has a "check" of its own, which only says no; and it may not even be installed yet.
@@ -33,6 +35,9 @@ dist:
 deb:
 	@test/bin/provision dh=debhelper dpkg-buildpackage=dpkg-dev lintian=lintian pg_virtualenv=postgresql-common
 	@test/bin/package deb dist
+
+fuzz:
+	@test/bin/with-postgres test/fuzz/run $(or $(SECONDS),3600) $(or $(SEED),1)
 
 paper:
 	@test/bin/provision gnuplot=gnuplot-nox

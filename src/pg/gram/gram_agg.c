@@ -240,7 +240,10 @@ wml_gram_retract(PG_FUNCTION_ARGS)
 
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
-		elog(ERROR, "inverse transition of wml_gram called with NULL state");
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("there are no rows to take away from"),
+				 errdetail("The inverse transition of wml_gram was called with a NULL state.")));
 	if (!get_row(fcinfo, &row))
 		return count_skipped(fcinfo, -1);
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
