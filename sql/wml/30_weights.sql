@@ -47,3 +47,29 @@ CREATE FUNCTION wml_alpha_kernel(kernel float8[], sizes float8[], weights text D
 	RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_alpha_kernel(float8[], float8[], text, float8) IS 'weights of the sources from sums of any kernel, the target last';
+
+-- The same weights as an aggregate, in the order of its rows
+
+CREATE FUNCTION wml_weights_accum(internal, wml_gram, wml_gram) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION wml_weights_accum(internal, wml_gram, wml_gram) IS 'transition function of wml_weights';
+
+CREATE FUNCTION wml_weights_accum(internal, wml_gram, wml_gram, text, text, float8, bool) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION wml_weights_accum(internal, wml_gram, wml_gram, text, text, float8, bool) IS 'transition function of wml_weights';
+
+CREATE FUNCTION wml_weights_final(internal) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION wml_weights_final(internal) IS 'final function of wml_weights';
+
+CREATE AGGREGATE wml_weights(source wml_gram, target wml_gram) (
+	SFUNC = wml_weights_accum, STYPE = internal, SSPACE = 100000,
+	FINALFUNC = wml_weights_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_weights(wml_gram, wml_gram) IS 'weights of the sources for the target, in the order of the rows';
+
+CREATE AGGREGATE wml_weights(source wml_gram, target wml_gram, weights text, loss text, shrink float8, whiten bool) (
+	SFUNC = wml_weights_accum, STYPE = internal, SSPACE = 100000,
+	FINALFUNC = wml_weights_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_weights(wml_gram, wml_gram, text, text, float8, bool) IS 'weights of the sources for the target, in the order of the rows';

@@ -1,5 +1,5 @@
--- One question, many forms: wml_alpha as a window function and for arrays, wml_fit_weights, wml_compare and
--- wml_alpha_kernel give the same weights, in odd cases, too.
+-- One question, many forms: wml_alpha as a window function and for arrays, wml_weights, wml_fit_weights, wml_compare
+-- and wml_alpha_kernel give the same weights, in odd cases, too.
 CREATE TEMP TABLE form_task AS
 SELECT task, wml_gram(ARRAY[1, 2 * sin(task) + sin(1.7 * task * i), cos(2 * task) + cos(i)], cos(3 * task) * sin(i) + sin(task * i) + task % 3) AS gram
 FROM generate_series(1, 13) AS task, generate_series(1, 6 + task % 5) AS i GROUP BY task;
@@ -32,6 +32,23 @@ FROM form_array AS a JOIN (
 			ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS alpha
 		  FROM form_source, form_target, form_option) AS weighed
 	GROUP BY target, weights, loss, shrink, whiten) AS w USING (target, weights, loss, shrink, whiten);
+
+-- the aggregate, which whitens differences that have been rounded
+SELECT bool_and(CASE WHEN whiten THEN pg_temp.same(a.alpha, w.alpha, 1e-9) ELSE a.alpha = w.alpha END) AS aggregate_is_array, count(*) AS questions
+FROM form_array AS a JOIN (
+	SELECT target, weights, loss, shrink, whiten, wml_weights(gram, known, weights, loss, shrink, whiten ORDER BY task) AS alpha
+	FROM form_source, form_target, form_option GROUP BY target, weights, loss, shrink, whiten) AS w USING (target, weights, loss, shrink, whiten);
+SELECT target, wml_weights(gram, known ORDER BY task) = (SELECT alpha FROM form_array AS a WHERE a.target = t.target AND weights = 'mixture' AND loss = 'square' AND shrink = 0 AND NOT whiten) AS plain
+FROM form_source, form_target AS t GROUP BY target ORDER BY target;
+SELECT wml_weights(gram, gram) AS no_rows FROM form_source WHERE false;
+SELECT wml_weights(NULL, known, 'mixture', 'square', 1, true) AS nulls FROM form_target, generate_series(1, 2) WHERE target = 'new';
+\set VERBOSITY terse
+SELECT wml_weights(gram, known) FROM form_source, form_target;
+SELECT wml_weights(gram, NULL) FROM form_source;
+SELECT wml_weights(gram, known, weights, 'square', 0, false) FROM form_source, form_target, unnest('{mixture,closest}'::text[]) AS weights WHERE target = 'new';
+SELECT wml_weights(gram, (SELECT wml_gram(ARRAY[1], 1))) FROM form_source;
+SELECT wml_weights(gram, known) OVER () FROM form_source, form_target WHERE target = 'new';
+\set VERBOSITY default
 
 -- weights and model in one call
 SELECT bool_and(a.alpha IS NOT DISTINCT FROM (SELECT array_agg(f.alpha ORDER BY f.source) FROM wml_fit_weights(sources, known, weights => weights, shrink => shrink, whiten => whiten) AS f)) AS fit_is_array

@@ -493,6 +493,22 @@ wmlc_difference(const WmlcEmbeddingFrame *frame, const WmlcGram *source, double 
 	return pack(frame, difference, result);
 }
 
+WmlcStatus
+wmlc_whiten_difference(const WmlcEmbeddingFrame *frame, const double *plain, double *result)
+{
+	int			p = frame->target->dims + 1;
+	WmlcDdSpan	moments = frame->difference;
+
+	for (size_t k = 0; k < frame->moments; k++)
+	{
+		moments.hi[k] = frame->loss == WMLC_HINGE ? plain[k] : plain[k] / ROOT_TWO;
+		moments.lo[k] = 0.0;
+	}
+	for (int i = 0; i < p && frame->loss == WMLC_SQUARE; i++)
+		moments.hi[wmlc_triangle_index(p, i, i)] = plain[wmlc_triangle_index(p, i, i)];
+	return whiten(frame, moments, result);
+}
+
 /* Of column j of the target's M (its first rows, for hinge), |R M e_j|^2 */
 static double
 column_square(const WmlcEmbeddingFrame *frame, int j)

@@ -99,6 +99,14 @@ extern WmlcStatus wmlc_difference(const WmlcEmbeddingFrame *frame, const WmlcGra
 								  double *result);
 
 /*
+ * A difference in the basis of the frame's whitener, from one that a frame
+ * without whitener made.  It has been rounded before, so that digits may be lost
+ * where features nearly depend on each other.  Both may overlap.
+ */
+extern WmlcStatus wmlc_whiten_difference(const WmlcEmbeddingFrame *frame, const double *plain,
+										 double *result);
+
+/*
  * Sampling variance of the target's embedding, the sum over its coordinates.
  * In the target's own basis it comes from the sums q and h.  After a change of
  * basis these are unknown, and the fourth moments of a normal distribution

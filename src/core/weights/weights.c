@@ -365,6 +365,18 @@ wmlc_weigher_keep(const WmlcWeigher *weigher, const WmlcGram *source, double *ke
 	return status;
 }
 
+WmlcStatus
+wmlc_weigher_keep_point(const WmlcWeigher *weigher, const double *plain, double *kept)
+{
+	WmlcStatus	status;
+
+	if (rules[weigher->weighting.rule].need == NEEDS_POINT)
+		return wmlc_whiten_difference(&weigher->frame, plain, kept);
+	status = wmlc_whiten_difference(&weigher->frame, plain, weigher->point);
+	*kept = wmlc_point_length(weigher->point, wmlc_difference_dims(&weigher->frame));
+	return status;
+}
+
 WmlcCandidates
 wmlc_weigher_candidates(const WmlcWeigher *weigher, const double *kept, size_t count)
 {

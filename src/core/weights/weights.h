@@ -141,6 +141,12 @@ wmlc_weighting_whitens(const WmlcWeighting *weighting)
 /* What the weigher keeps of a source. */
 extern WmlcStatus wmlc_weigher_keep(const WmlcWeigher *weigher, const WmlcGram *source, double *kept);
 
+/*
+ * The same from what a weigher of a mixture without whitening has kept of the
+ * source; both may overlap.
+ */
+extern WmlcStatus wmlc_weigher_keep_point(const WmlcWeigher *weigher, const double *plain, double *kept);
+
 /* The candidates that `count` kept sources are. */
 extern WmlcCandidates wmlc_weigher_candidates(const WmlcWeigher *weigher, const double *kept,
 											  size_t count);

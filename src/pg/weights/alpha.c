@@ -130,10 +130,18 @@ wml_warn_if_not_best(const WmlcSimplexReport *report)
 						   report->objective, report->gap)));
 }
 
-static void *
-allocate_weigh(const WmlcWeighting *weighting, const WmlcCandidates *candidates)
+void
+wml_weigh(const WmlcWeighting *weighting, const WmlcCandidates *candidates, double *alpha)
 {
-	return wml_allocate(wmlc_weigh_workspace(weighting, candidates->count, candidates->dims), 1);
+	WmlcSimplexReport report;
+	void	   *work;
+
+	if (candidates->count == 0)
+		return;
+	work = wml_allocate(wmlc_weigh_workspace(weighting, candidates->count, candidates->dims), 1);
+	wml_check(wmlc_weigh(weighting, candidates, alpha, &report, work, wml_poll));
+	wml_warn_if_not_best(&report);
+	pfree(work);
 }
 
 void
@@ -146,19 +154,13 @@ wml_alpha_solve(const WmlSources *sources, const WmlcGram *target, const WmlcWei
 	Problem		problem;
 	WmlcCandidates candidates = get_candidates(&problem, sources, target, weighting, alpha);
 
-	if (candidates.count > 0)
-	{
-		double	   *present = (double *) wml_allocate(candidates.count, sizeof(double));
-		WmlcSimplexReport report;
+	double	   *present = (double *) wml_allocate(candidates.count, sizeof(double));
 
-		wml_check(wmlc_weigh(weighting, &candidates, present, &report,
-							 allocate_weigh(weighting, &candidates), wml_poll));
-		for (int64 i = 0; i < sources->count; i++)
-		{
-			if (!isnan(alpha[i]))
-				alpha[i] = *present++;
-		}
-		wml_warn_if_not_best(&report);
+	wml_weigh(weighting, &candidates, present);
+	for (int64 i = 0; i < sources->count; i++)
+	{
+		if (!isnan(alpha[i]))
+			alpha[i] = *present++;
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(solve_context);
@@ -197,9 +199,8 @@ wml_sources_from_array(ArrayType *array)
 	return sources;
 }
 
-/* Weights as float8[], NULL for sources that took no part. */
-static ArrayType *
-weights_to_array(const double *alpha, int64 count)
+ArrayType *
+wml_weights_to_array(const double *alpha, int64 count)
 {
 	Datum	   *datums = (Datum *) palloc(Max(count, 1) * sizeof(Datum));
 	bool	   *nulls = (bool *) palloc(Max(count, 1) * sizeof(bool));
@@ -247,7 +248,7 @@ wml_alpha_array(PG_FUNCTION_ARGS)
 	options = get_options(fcinfo, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_rule_words, "weights"));
 	alpha = (double *) palloc(Max(sources.count, 1) * sizeof(double));
 	wml_alpha_solve(&sources, target, &options, alpha);
-	PG_RETURN_ARRAYTYPE_P(weights_to_array(alpha, sources.count));
+	PG_RETURN_ARRAYTYPE_P(wml_weights_to_array(alpha, sources.count));
 }
 
 /* The user's weights of the present sources, checked to lie on the simplex. */

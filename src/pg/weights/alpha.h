@@ -30,6 +30,12 @@ typedef struct WmlSources
 extern void wml_alpha_solve(const WmlSources *sources, const WmlcGram *target,
 							const WmlcWeighting *weighting, double *alpha);
 
+/* Weights as float8[], NULL for those that are NaN. */
+extern ArrayType *wml_weights_to_array(const double *alpha, int64 count);
+
+/* Of the candidates, which may be none; warns where the promised gap was not reached. */
+extern void wml_weigh(const WmlcWeighting *weighting, const WmlcCandidates *candidates, double *alpha);
+
 /* The solver promises a gap; say so where it was not reached. */
 extern void wml_warn_if_not_best(const WmlcSimplexReport *report);
 

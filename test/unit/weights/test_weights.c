@@ -181,20 +181,15 @@ test_sizes(void)
 	CHECK(weigh(&weighting, &candidates, alpha, &report) == WMLC_OK && alpha[2] == 1.0 / 3.0, "uniform");
 }
 
-/* Weights of grams are those of their differences, sizes and distances. */
-static void
-test_weigher(void)
+enum
 {
-	enum
-	{
-		TASKS = 7, D = 3
-	};
-	WmlcGram   *grams[TASKS + 1];
-	double		points[TASKS * 10];
-	double		sizes[TASKS];
-	double		kept[TASKS * 10];
-	WmlcEmbeddingFrame frame;
-	void	   *frame_work = malloc(wmlc_embedding_frame_workspace(D));
+	TASKS = 7, D = 3
+};
+
+/* Tasks, the target last. */
+static void
+make_grams(WmlcGram **grams)
+{
 	uint64_t	seed = 9;
 
 	for (int j = 0; j <= TASKS; j++)
@@ -210,6 +205,74 @@ test_weigher(void)
 			wmlc_gram_add_row(grams[j], row, 1.0);
 		}
 	}
+}
+
+/* What is kept of a source, whitened before it is rounded or after. */
+static void
+check_whitened(WmlcGram **grams, const WmlcWhitener *whitener, WmlcRule rule, WmlcLoss loss)
+{
+	WmlcWeighting weighting = {.rule = rule, .loss = loss, .whiten = true};
+	WmlcWeighting plain_weighting = {.rule = WMLC_MIXTURE, .loss = loss};
+	void	   *work = malloc(wmlc_weigher_workspace(&weighting, D));
+	void	   *plain_work = malloc(wmlc_weigher_workspace(&plain_weighting, D));
+	WmlcWeigher weigher,
+				plain;
+	double		kept[10],
+				again[10];
+
+	CHECK(wmlc_weigher_create(&weigher, &weighting, grams[TASKS], whitener, work, NULL) == WMLC_OK &&
+		  wmlc_weigher_create(&plain, &plain_weighting, grams[TASKS], NULL, plain_work, NULL) == WMLC_OK,
+		  "create");
+	CHECK(weigher.width <= plain.width, "%zu numbers from %zu", weigher.width, plain.width);
+	for (int j = 0; j <= TASKS; j++)
+	{
+		CHECK(wmlc_weigher_keep(&weigher, grams[j], kept) == WMLC_OK &&
+			  wmlc_weigher_keep(&plain, grams[j], again) == WMLC_OK &&
+			  wmlc_weigher_keep_point(&weigher, again, again) == WMLC_OK, "keep");
+		for (size_t k = 0; k < weigher.width; k++)
+			CHECK_NEAR(again[k], kept[k], 1e-13);
+	}
+	free(work);
+	free(plain_work);
+}
+
+static void
+test_whitened(void)
+{
+	WmlcGram   *grams[TASKS + 1];
+	WmlcGram   *pooled = malloc(wmlc_gram_bytes(D));
+	void	   *work = malloc(wmlc_whitener_workspace(D));
+
+	make_grams(grams);
+	wmlc_gram_init(pooled, D);
+	for (int j = 0; j < TASKS; j++)
+		wmlc_gram_merge(pooled, grams[j]);
+	for (int loss = WMLC_SQUARE; loss <= WMLC_HINGE; loss++)
+	{
+		WmlcWhitener whitener;
+
+		CHECK(wmlc_whitener_create(&whitener, pooled, loss, work, NULL) == WMLC_OK, "loss %d", loss);
+		check_whitened(grams, &whitener, WMLC_MIXTURE, loss);
+		check_whitened(grams, &whitener, WMLC_CLOSEST, loss);
+	}
+	for (int j = 0; j <= TASKS; j++)
+		free(grams[j]);
+	free(pooled);
+	free(work);
+}
+
+/* Weights of grams are those of their differences, sizes and distances. */
+static void
+test_weigher(void)
+{
+	WmlcGram   *grams[TASKS + 1];
+	double		points[TASKS * 10];
+	double		sizes[TASKS];
+	double		kept[TASKS * 10];
+	WmlcEmbeddingFrame frame;
+	void	   *frame_work = malloc(wmlc_embedding_frame_workspace(D));
+
+	make_grams(grams);
 	wmlc_embedding_frame_create(&frame, WMLC_SQUARE, grams[TASKS], NULL, frame_work, NULL);
 	for (int j = 0; j < TASKS; j++)
 	{
@@ -253,5 +316,6 @@ main(void)
 	test_closest();
 	test_sizes();
 	test_weigher();
+	test_whitened();
 	return check_summary();
 }
