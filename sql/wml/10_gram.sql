@@ -21,10 +21,11 @@ CREATE FUNCTION wml_gram_retract(wml_gram, float8[], float8, float8) RETURNS wml
 CREATE FUNCTION wml_gram_combine(wml_gram, wml_gram) RETURNS wml_gram
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+-- SSPACE: a gram of 10 features, with what a group of a few dozen rows has beside it.
 CREATE AGGREGATE wml_gram(x float8[], y float8) (
 	SFUNC = wml_gram_accum,
 	STYPE = wml_gram,
-	SSPACE = 1300,
+	SSPACE = 1500,
 	COMBINEFUNC = wml_gram_combine,
 	MSFUNC = wml_gram_accum_moving,
 	MINVFUNC = wml_gram_retract,
@@ -36,7 +37,7 @@ COMMENT ON AGGREGATE wml_gram(float8[], float8) IS 'gram of the rows with featur
 CREATE AGGREGATE wml_gram(x float8[], y float8, weight float8) (
 	SFUNC = wml_gram_accum,
 	STYPE = wml_gram,
-	SSPACE = 1300,
+	SSPACE = 1500,
 	COMBINEFUNC = wml_gram_combine,
 	MSFUNC = wml_gram_accum_moving,
 	MINVFUNC = wml_gram_retract,
@@ -48,7 +49,7 @@ COMMENT ON AGGREGATE wml_gram(float8[], float8, float8) IS 'gram of the rows wit
 CREATE AGGREGATE wml_merge(gram wml_gram) (
 	SFUNC = wml_gram_combine,
 	STYPE = wml_gram,
-	SSPACE = 1300,
+	SSPACE = 1500,
 	COMBINEFUNC = wml_gram_combine,
 	PARALLEL = SAFE
 );

@@ -85,8 +85,10 @@ for my $i (0 .. 5)
 # Each part of the head is looked at: what stands where, and what is said about something else.
 my ($wide) = sort { length $b <=> length $a } @good;
 for my $change (
-	[ 0, 'n', 2, qr/unsupported version.*The value has version 2 and flags 0; this is version 1/s ],
-	[ 2, 'n', 1, qr/unsupported version.*The value has version 1 and flags 1/s ],
+	[ 0, 'n', 3, qr/unsupported version.*The value has version 3 and flags 0; this is version 2/s ],
+	[ 0, 'n', 0, qr/unsupported version.*The value has version 0 and flags 0; this is version 2/s ],
+	[ 0, 'n', 1, qr/invalid message format/ ],
+	[ 2, 'n', 1, qr/unsupported version.*The value has version 2 and flags 1/s ],
 	[ 4, 'N', -1, qr/number of features of type wml_gram is out of range: -1/ ],
 	[ 4, 'N', 1025, qr/number of features of type wml_gram is out of range: 1025/ ],
 	[ 4, 'N', 1024, qr/insufficient data left in message/ ],
@@ -96,11 +98,17 @@ for my $change (
 	[ 12, 'q>', -1, qr/its row counts are out of range/ ],
 	[ 20, 'q>', -1, qr/its row counts are out of range/ ],
 	[ 28, 'q>', 1e6, qr/its row counts are out of range/ ],
-	[ 36, 'd>', -1, qr/a sum of squares or weights is not a non-negative double-double number/ ],
-	[ 36, 'd>', 0, qr/it has rows but no weight/ ],
-	[ 44, 'd>', 1, qr/a sum of squares or weights is not a non-negative double-double number/ ],
-	[ 116, 'd>', -1, qr/a sum is not a double-double number/ ],
-	[ length($wide) - 8, 'd>', 1, qr/a sum is not a double-double number/ ])
+	[ 36, 'q>', -1, qr/its row counts are out of range/ ],
+	[ 36, 'q>', 1e6, qr/its row counts are out of range/ ],
+	[ 44, 'q>', 1, qr/the unit of its squared weights is unknown/ ],
+	[ 52, 'd>', -1, qr/a sum of squares or weights is not a non-negative double-double number/ ],
+	[ 52, 'd>', 0, qr/it has rows but no weight/ ],
+	[ 60, 'd>', 1, qr/a sum of squares or weights is not a non-negative double-double number/ ],
+	[ 132, 'd>', -1, qr/a sum is not a double-double number/ ],
+	[ length($wide) - 72, 'd>', 1, qr/a sum is not a double-double number/ ],
+	[ length($wide) - 64, 'q>', 1, qr/its constant feature is not 1 in every row/ ],
+	[ length($wide) - 56, 'q>', 1e6, qr/a feature differs from 1 in more rows than there are/ ],
+	[ length($wide) - 8, 'q>', 1, qr/its counts of values that are not finite are out of range/ ])
 {
 	my ($offset, $format, $value, $message) = @$change;
 	my $bytes = pack $format, $value;

@@ -1,6 +1,6 @@
 /*
  * gram.c
- *	  Counting rows into a gram, merging grams, reading and validating them.
+ *	  Counting rows into a gram, and merging grams.
  */
 #include <string.h>
 
@@ -16,51 +16,18 @@ wmlc_gram_init(WmlcGram *gram, int dims)
 	gram->constant = -1;
 }
 
-/*
- * Is feature i equal to 1 in every row, given that the gram's constant feature
- * c is?  Exactly when sum w (x_i - x_c)^2 = G_ii - 2 G_ic + G_cc vanishes.
- */
-bool
-wmlc_gram_is_constant(const WmlcGram *gram, int i)
-{
-	int			c = gram->constant;
-	WmlcDd		difference;
-
-	if (c < 0 || i == c)
-		return i == c;
-	difference = wmlc_dd_add(wmlc_gram_sum(gram, i, i), wmlc_gram_sum(gram, c, c));
-	difference = wmlc_dd_sub(difference, wmlc_dd_scale(wmlc_gram_sum(gram, i, c), 2.0));
-	return fabs(wmlc_dd_value(difference)) <= 0x1p-100 * wmlc_dd_value(gram->weight);
-}
-
-static bool
-all_ones(const double *rows, int stride, int count, int i)
-{
-	for (int r = 0; r < count; r++)
-	{
-		if (rows[(ptrdiff_t) r * stride + i] != 1.0)
-			return false;
-	}
-	return true;
-}
-
-/* Keep `constant`, the first such feature, true when rows join; the gram holds all rows before them. */
+/* Rows join: they are counted, and features may cease to be constant. */
 static void
-follow_constant(WmlcGram *gram, const double *rows, int stride, int count)
+count_rows(WmlcGram *gram, const double *rows, int stride, int count)
 {
 	bool		first = wmlc_gram_weighted_rows(gram) == 0;
 
-	if (!first && gram->constant < 0)
-		return;
-	for (int i = first ? 0 : gram->constant; i < gram->dims; i++)
-	{
-		if (all_ones(rows, stride, count, i) && (first || wmlc_gram_is_constant(gram, i)))
-		{
-			gram->constant = i;
-			return;
-		}
-	}
-	gram->constant = -1;
+	gram->rows += count;
+	wmlc_gram_count_not_one(gram->dims, count, rows, stride, wmlc_gram_not_one(gram));
+	if (first)
+		gram->constant = wmlc_gram_next_constant(gram, 0);
+	else if (gram->constant >= 0 && wmlc_gram_not_one(gram)[gram->constant] != 0)
+		gram->constant = wmlc_gram_next_constant(gram, gram->constant + 1);
 }
 
 /* a + b for terms that are not negative, where a shorter sum is as exact. */
@@ -75,68 +42,154 @@ add_positive(WmlcDd a, WmlcDd b)
 static void
 add_weights(WmlcGram *gram, const double *weights, int count)
 {
+	WmlcDd		squares;
+
 	if (weights == NULL)
 	{
 		gram->weight = add_positive(gram->weight, wmlc_dd(count));
-		gram->weight_squares = add_positive(gram->weight_squares, wmlc_dd(count));
+		squares = wmlc_align_weight_squares(gram, wmlc_dd(count), 0);
+		gram->weight_squares = add_positive(gram->weight_squares, squares);
 		return;
 	}
 	for (int r = 0; r < count; r++)
 	{
+		int64_t		exponent = wmlc_weight_exponent(weights[r]);
+
 		gram->weight = add_positive(gram->weight, wmlc_dd(weights[r]));
-		gram->weight_squares = add_positive(gram->weight_squares,
-											wmlc_two_prod(weights[r], weights[r]));
+		squares = wmlc_align_weight_squares(gram, wmlc_weight_square(weights[r], exponent), exponent);
+		gram->weight_squares = add_positive(gram->weight_squares, squares);
 	}
 }
 
-void
-wmlc_gram_add_rows(WmlcGram *gram, const double *rows, int stride, const double *weights, int count)
+static void
+raise_bounds(WmlcGram *gram, const WmlcPowers *powers)
 {
-	WmlcPowers	powers = wmlc_gram_powers(gram->dims, count, rows, stride, weights);
+	gram->max_norm_square = wmlc_larger_bound(gram->max_norm_square, powers->max_norm_square);
+	gram->max_response = wmlc_larger_bound(gram->max_response, powers->max_response);
+}
 
-	follow_constant(gram, rows, stride, count);
-	gram->rows += count;
+/* Rows whose powers are finite; then so is every product in them. */
+static void
+add_finite_rows(WmlcGram *gram, const double *rows, int stride, const double *weights, int count,
+				const WmlcPowers *powers)
+{
+	count_rows(gram, rows, stride, count);
 	add_weights(gram, weights, count);
-	gram->q = add_positive(gram->q, powers.q);
-	gram->h = add_positive(gram->h, powers.h);
-	gram->max_norm_square = wmlc_larger_bound(gram->max_norm_square, powers.max_norm_square);
-	gram->max_response = wmlc_larger_bound(gram->max_response, powers.max_response);
+	gram->q = add_positive(gram->q, powers->q);
+	gram->h = add_positive(gram->h, powers->h);
+	raise_bounds(gram, powers);
 	wmlc_gram_add_products(gram->dims + 1, count, rows, stride, weights,
 					 wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 }
 
-void
+bool
+wmlc_gram_count_exception(WmlcGram *gram, const double *z, double weight, int change,
+						  double *finite)
+{
+	int			p = gram->dims + 1;
+	int64_t    *bad = wmlc_gram_bad(gram);
+
+	gram->exceptions += change;
+	memcpy(finite, z, p * sizeof(double));
+	memset(finite + p, 0, WMLC_ROW_PADDING * sizeof(double));
+	if (!isfinite(weight))
+	{
+		bad[p] += change;
+		return false;
+	}
+	for (int i = 0; i < p; i++)
+	{
+		/* when all squares are finite, so are the products */
+		if (isfinite(weight * z[i] * z[i]))
+			continue;
+		bad[i] += change;
+		finite[i] = 0.0;
+	}
+	return true;
+}
+
+/* Rows that are not finite are rare, and time is of no concern then. */
+static __attribute__((noinline)) void
+add_one_by_one(WmlcGram *gram, const double *rows, int stride, const double *weights, int count)
+{
+	for (int r = 0; r < count; r++)
+	{
+		const double *z = rows + (ptrdiff_t) r * stride;
+		double		weight = weights == NULL ? 1.0 : weights[r];
+		WmlcPowers	powers = wmlc_gram_powers(gram->dims, 1, z, 0, &weight);
+		double		finite[WMLC_ROW_SIZE];
+
+		if (isfinite(powers.q.hi))
+		{
+			memcpy(finite, z, (gram->dims + 1) * sizeof(double));
+			memset(finite + gram->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
+			add_finite_rows(gram, finite, 0, &weight, 1, &powers);
+		}
+		else
+		{
+			bool		something_left = wmlc_gram_count_exception(gram, z, weight, 1, finite);
+
+			/* what is bad is not 1, and neither is the zero in its place */
+			count_rows(gram, finite, 0, 1);
+			if (!something_left)
+				continue;
+			add_weights(gram, &weight, 1);
+			powers = wmlc_gram_powers(gram->dims, 1, finite, 0, &weight);
+			raise_bounds(gram, &powers);
+			wmlc_gram_add_products(gram->dims + 1, 1, finite, 0, &weight,
+								   wmlc_gram_hi(gram), wmlc_gram_lo(gram));
+		}
+	}
+}
+
+WmlcStatus
+wmlc_gram_add_rows(WmlcGram *gram, const double *rows, int stride, const double *weights, int count)
+{
+	WmlcPowers	powers = wmlc_gram_powers(gram->dims, count, rows, stride, weights);
+
+	if (gram->rows > INT64_MAX - count)
+		return WMLC_COUNT_OVERFLOW;
+	if (isfinite(powers.q.hi))
+		add_finite_rows(gram, rows, stride, weights, count, &powers);
+	else
+		add_one_by_one(gram, rows, stride, weights, count);
+	return WMLC_OK;
+}
+
+WmlcStatus
 wmlc_gram_add_row(WmlcGram *gram, const double *z, double weight)
 {
-	if (weight == 0.0)
-	{
-		gram->rows++;
-		gram->weightless++;
-	}
-	else
-		wmlc_gram_add_rows(gram, z, 0, weight == 1.0 ? NULL : &weight, 1);
+	if (weight != 0.0)
+		return wmlc_gram_add_rows(gram, z, 0, weight == 1.0 ? NULL : &weight, 1);
+	if (gram->rows == INT64_MAX)
+		return WMLC_COUNT_OVERFLOW;
+	gram->rows++;
+	gram->weightless++;
+	return WMLC_OK;
 }
 
-static int
-merged_constant(const WmlcGram *a, const WmlcGram *b)
+/* The counts behind the sums; those that are not known on one side are not known. */
+static bool
+add_counts(WmlcGram *gram, const WmlcGram *other)
 {
-	if (wmlc_gram_weighted_rows(a) == 0)
-		return b->constant;
-	if (wmlc_gram_weighted_rows(b) == 0)
-		return a->constant;
-	for (int i = 0; i < a->dims; i++)
-	{
-		if (wmlc_gram_is_constant(a, i) && wmlc_gram_is_constant(b, i))
-			return i;
-	}
-	return -1;
-}
+	int64_t    *not_one = wmlc_gram_not_one(gram);
+	const int64_t *other_not_one = wmlc_gram_not_one(other);
+	int64_t    *bad = wmlc_gram_bad(gram);
+	const int64_t *other_bad = wmlc_gram_bad(other);
 
-/* False when the sum of the counts is too large. */
-static inline bool
-add_count(int64_t *count, int64_t other)
-{
-	return !__builtin_add_overflow(*count, other, count);
+	for (int i = 0; i < other->dims; i++)
+	{
+		if (not_one[i] < 0 || other_not_one[i] < 0)
+			not_one[i] = WMLC_UNKNOWN_COUNT;
+		else if (!wmlc_add_count(&not_one[i], other_not_one[i]))
+			return false;
+	}
+	for (int i = 0; i <= other->dims + 1 && other->exceptions > 0; i++)
+	{
+		if (!wmlc_add_count(&bad[i], other_bad[i]))
+			return false;
+	}
+	return true;
 }
 
 WmlcStatus
@@ -144,16 +197,20 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 {
 	size_t		entries = wmlc_gram_entries(other->dims);
 	WmlcStatus	status = wmlc_gram_check_dims(gram, other);
+	WmlcDd		squares;
 
 	if (status != WMLC_OK)
 		return status;
-	gram->constant = merged_constant(gram, other);
-	if (!add_count(&gram->rows, other->rows) ||
-		!add_count(&gram->skipped, other->skipped) ||
-		!add_count(&gram->weightless, other->weightless))
+	if (!wmlc_add_count(&gram->rows, other->rows) ||
+		!wmlc_add_count(&gram->skipped, other->skipped) ||
+		!wmlc_add_count(&gram->weightless, other->weightless) ||
+		!wmlc_add_count(&gram->exceptions, other->exceptions) ||
+		!add_counts(gram, other))
 		return WMLC_COUNT_OVERFLOW;
+	gram->constant = wmlc_gram_find_constant(gram);
 	gram->weight = wmlc_add_or_propagate(gram->weight, other->weight);
-	gram->weight_squares = wmlc_add_or_propagate(gram->weight_squares, other->weight_squares);
+	squares = wmlc_align_weight_squares(gram, other->weight_squares, other->weight_exponent);
+	gram->weight_squares = wmlc_add_or_propagate(gram->weight_squares, squares);
 	gram->q = wmlc_add_or_propagate(gram->q, other->q);
 	gram->h = wmlc_add_or_propagate(gram->h, other->h);
 	gram->max_norm_square = wmlc_larger_bound(gram->max_norm_square, other->max_norm_square);
@@ -161,143 +218,4 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 	wmlc_gram_add_sums(entries, other->sums, other->sums + entries,
 					   wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 	return WMLC_OK;
-}
-
-double
-wmlc_gram_figure(const WmlcGram *gram, int i, int j)
-{
-	double		value = wmlc_dd_value(wmlc_gram_sum(gram, i, j));
-	double		scale = sqrt(wmlc_gram_sum(gram, i, i).hi) * sqrt(wmlc_gram_sum(gram, j, j).hi);
-
-	return i != j && isfinite(scale) && fabs(value) < WMLC_GRAM_NOISE * scale ? 0.0 : value;
-}
-
-WmlcDd
-wmlc_gram_moment(const WmlcGram *gram, int i, int j)
-{
-	WmlcDd		sum = wmlc_gram_sum(gram, i, j);
-
-	if (!wmlc_dd_is_finite(sum) || !wmlc_dd_is_finite(gram->weight))
-		return wmlc_dd(sum.hi / gram->weight.hi);
-	if (wmlc_gram_figure(gram, i, j) == 0.0)
-		return wmlc_dd(0.0);
-	return wmlc_dd_div(sum, gram->weight);
-}
-
-bool
-wmlc_gram_is_finite(const WmlcGram *gram)
-{
-	size_t		entries = wmlc_gram_entries(gram->dims);
-	double		zero = 0.0 * gram->weight.hi;
-
-	/* anything not finite turns the sum of zeros into NaN */
-	for (size_t k = 0; k < entries; k++)
-		zero += 0.0 * gram->sums[k];
-	return zero == 0.0;
-}
-
-double
-wmlc_gram_effective_rows(const WmlcGram *gram)
-{
-	if (wmlc_gram_weighted_rows(gram) == 0)
-		return 0.0;
-	return wmlc_dd_value(wmlc_dd_div(wmlc_dd_mul(gram->weight, gram->weight), gram->weight_squares));
-}
-
-static inline bool
-same_double(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
-static inline bool
-same_value(WmlcDd a, WmlcDd b)
-{
-	return same_double(wmlc_dd_value(a), wmlc_dd_value(b));
-}
-
-bool
-wmlc_gram_equal(const WmlcGram *a, const WmlcGram *b)
-{
-	if (a->dims != b->dims || a->rows != b->rows || a->skipped != b->skipped ||
-		a->weightless != b->weightless ||
-		!same_value(a->weight, b->weight) ||
-		!same_value(a->weight_squares, b->weight_squares) ||
-		!same_value(a->q, b->q) || !same_value(a->h, b->h))
-		return false;
-	for (int i = 0; i <= a->dims && a->dims > 0; i++)
-	{
-		for (int j = i; j <= a->dims; j++)
-		{
-			if (!same_double(wmlc_gram_figure(a, i, j), wmlc_gram_figure(b, i, j)))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* A double-double from outside: normalised, and hi alone when not finite. */
-static bool
-is_normal_dd(double hi, double lo)
-{
-	return isfinite(hi) ? isfinite(lo) && hi + lo == hi : lo == 0.0;
-}
-
-/* The same for a sum that cannot be negative. */
-static bool
-is_positive_dd(WmlcDd a)
-{
-	return is_normal_dd(a.hi, a.lo) && !(a.hi < 0.0);
-}
-
-const char *
-wmlc_gram_head_invalid(const WmlcGram *gram, size_t bytes)
-{
-	if (bytes < sizeof(WmlcGram))
-		return "it is too short";
-	if (gram->dims < 0 || gram->dims > WMLC_MAX_DIMS)
-		return "its number of features is out of range";
-	if (bytes != wmlc_gram_bytes(gram->dims))
-		return "its length does not fit its number of features";
-	if (gram->constant < -1 || gram->constant >= gram->dims)
-		return "its constant feature is out of range";
-	if (gram->rows < 0 || gram->skipped < 0 || gram->weightless < 0 || gram->weightless > gram->rows)
-		return "its row counts are out of range";
-	if ((gram->dims == 0) != (gram->rows == 0))
-		return "it has rows without features or features without rows";
-	return NULL;
-}
-
-const char *
-wmlc_gram_invalid(const WmlcGram *gram, size_t bytes)
-{
-	const char *problem = wmlc_gram_head_invalid(gram, bytes);
-	bool		empty;
-
-	if (problem != NULL)
-		return problem;
-	if (!is_positive_dd(gram->weight) || !is_positive_dd(gram->weight_squares) ||
-		!is_positive_dd(gram->q) || !is_positive_dd(gram->h) ||
-		!(gram->max_norm_square >= 0.0) || !(gram->max_response >= 0.0))
-		return "a sum of squares or weights is not a non-negative double-double number";
-
-	empty = wmlc_gram_weighted_rows(gram) == 0;
-	if (empty && (gram->weight.hi != 0.0 || gram->weight_squares.hi != 0.0 ||
-				  gram->constant != -1))
-		return "it has weights but no rows";
-	if (!empty && gram->weight.hi == 0.0)
-		return "it has rows but no weight";
-	for (int i = 0; i <= gram->dims && gram->dims > 0; i++)
-	{
-		for (int j = i; j <= gram->dims; j++)
-		{
-			WmlcDd		sum = wmlc_gram_sum(gram, i, j);
-
-			if (!(i == j ? is_positive_dd(sum) : is_normal_dd(sum.hi, sum.lo)))
-				return "a sum is not a double-double number";
-			if (empty && sum.hi != 0.0)
-				return "it has sums but no rows";
-		}
-	}
-	return NULL;
 }

@@ -10,6 +10,10 @@
  *
  * as double-double sums, so that a figure rounded to double does not depend on
  * the order in which rows were added, merged or taken away.
+ *
+ * The sums are of finite numbers.  What is not finite, or too large to be
+ * squared, is left out of them and counted, by column, so that it can be taken
+ * away again; while it is there, the figures that it is part of are NaN.
  */
 #ifndef WMLC_GRAM_H
 #define WMLC_GRAM_H
@@ -30,10 +34,12 @@
 typedef struct WmlcGram
 {
 	int32_t		dims;			/* d; 0 while no row has been counted */
-	int32_t		constant;		/* a feature that is 1 in every row, or -1 */
+	int32_t		constant;		/* the first feature that is 1 in every row, or -1 */
 	int64_t		rows;			/* rows counted */
 	int64_t		skipped;		/* rows left out because something was NULL */
 	int64_t		weightless;		/* rows counted whose weight was zero */
+	int64_t		exceptions;		/* rows that have no finite part in q and h */
+	int64_t		weight_exponent;	/* weight_squares counts in units of 4^this: see gram_internal.h */
 	WmlcDd		weight;
 	WmlcDd		weight_squares;
 	WmlcDd		q;				/* NaN when a change of basis lost it */
@@ -45,7 +51,7 @@ typedef struct WmlcGram
 	 */
 	double		max_norm_square;
 	double		max_response;
-	double		sums[];			/* hi of the triangle, then lo */
+	double		sums[];			/* hi of the triangle, then lo, then the counts below */
 } WmlcGram;
 
 static inline size_t
@@ -54,10 +60,43 @@ wmlc_gram_entries(int dims)
 	return dims == 0 ? 0 : wmlc_triangle_size(dims + 1);
 }
 
+/* How many counts a gram has behind its sums. */
+static inline size_t
+wmlc_gram_counts(int dims)
+{
+	return dims == 0 ? 0 : 2 * (size_t) dims + 2;
+}
+
 static inline size_t
 wmlc_gram_bytes(int dims)
 {
-	return sizeof(WmlcGram) + wmlc_gram_entries(dims) * 2 * sizeof(double);
+	return sizeof(WmlcGram) + wmlc_gram_entries(dims) * 2 * sizeof(double) +
+		wmlc_gram_counts(dims) * sizeof(int64_t);
+}
+
+/*
+ * For each feature the number of rows with weight in which it is not 1.  Any
+ * negative number means that this is not known, but that the feature is not
+ * constant as far as anybody knows: after a change of basis, or in a gram from
+ * the first version of the format.
+ */
+#define WMLC_UNKNOWN_COUNT (INT64_MIN / 2)
+
+static inline int64_t *
+wmlc_gram_not_one(const WmlcGram *gram)
+{
+	return (int64_t *) (gram->sums + 2 * wmlc_gram_entries(gram->dims));
+}
+
+/*
+ * For each of the p entries of z the number of rows with weight in which it is
+ * not finite or too large to be squared; last, the number of rows whose weight
+ * is not finite.
+ */
+static inline int64_t *
+wmlc_gram_bad(const WmlcGram *gram)
+{
+	return wmlc_gram_not_one(gram) + gram->dims;
 }
 
 static inline double *
@@ -89,6 +128,27 @@ wmlc_gram_weighted_rows(const WmlcGram *gram)
 	return gram->rows - gram->weightless;
 }
 
+/* The first feature that is 1 in every row, from feature i on, or -1. */
+static inline int
+wmlc_gram_next_constant(const WmlcGram *gram, int i)
+{
+	const int64_t *not_one = wmlc_gram_not_one(gram);
+
+	for (; i < gram->dims; i++)
+	{
+		if (not_one[i] == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* The same from scratch: without rows, no feature is 1 in them. */
+static inline int
+wmlc_gram_find_constant(const WmlcGram *gram)
+{
+	return wmlc_gram_weighted_rows(gram) == 0 ? -1 : wmlc_gram_next_constant(gram, 0);
+}
+
 extern void wmlc_gram_init(WmlcGram *gram, int dims);
 
 /*
@@ -96,47 +156,41 @@ extern void wmlc_gram_init(WmlcGram *gram, int dims);
  * no weights at all means that all are 1.  WMLC_ROW_PADDING zeros follow the last
  * row, of which there are at most WMLC_LOOP_ROWS.
  */
-extern void wmlc_gram_add_rows(WmlcGram *gram, const double *rows, int stride,
-							   const double *weights, int count);
+extern WmlcStatus wmlc_gram_add_rows(WmlcGram *gram, const double *rows, int stride,
+									 const double *weights, int count);
 
 /* Add one row, followed by WMLC_ROW_PADDING zeros; its weight may be 0. */
-extern void wmlc_gram_add_row(WmlcGram *gram, const double *z, double weight);
+extern WmlcStatus wmlc_gram_add_row(WmlcGram *gram, const double *z, double weight);
 
 /*
  * What a moving window remembers beside its gram: the largest values that its
- * sums have had, for a sum that was much larger has lost digits, and how many
- * rows with weight had something else than 1 in a feature, for the sums do not
- * tell when a feature becomes constant.
+ * sums have had, for a sum that was much larger has lost digits.
  */
 typedef struct WmlcGramWatch
 {
 	int64_t		changes;		/* rows with weight that came or went */
 	double		weight;
 	double		weight_squares;
+	int64_t		weight_exponent;	/* as in the gram */
 	double		q;
 	double		h;
-	struct
-	{
-		double		diagonal;
-		int64_t		not_one;
-	}			column[];		/* p of them */
+	double		diagonal[];		/* p of them */
 } WmlcGramWatch;
 
 static inline size_t
 wmlc_gram_watch_bytes(int dims)
 {
-	return sizeof(WmlcGramWatch) + (dims + 1) * sizeof(((WmlcGramWatch *) 0)->column[0]);
+	return sizeof(WmlcGramWatch) + (dims + 1) * sizeof(double);
 }
 
 /* Start to watch a gram; take note of a row that has just been added to it. */
 extern void wmlc_gram_watch(WmlcGramWatch *watch, const WmlcGram *gram);
-extern void wmlc_gram_watch_row(WmlcGramWatch *watch, WmlcGram *gram,
-								const double *z, double weight);
+extern void wmlc_gram_watch_row(WmlcGramWatch *watch, const WmlcGram *gram, double weight);
 
 /*
  * Take one row away again.  False when that cannot be done without a residue:
- * something is not finite, or what remains is so much smaller than it was that
- * its digits are gone.  The gram is then spoilt and must be built anew.
+ * a sum has overflowed, or what remains is so much smaller than it was that its
+ * digits are gone.  The gram is then spoilt and must be built anew.
  */
 extern bool wmlc_gram_retract(WmlcGram *gram, const double *z, double weight,
 							  WmlcGramWatch *watch);
@@ -154,8 +208,27 @@ extern void wmlc_gram_settle(WmlcGram *gram, const WmlcGramWatch *watch);
 extern WmlcStatus wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other);
 extern WmlcStatus wmlc_gram_subtract(WmlcGram *gram, const WmlcGram *other);
 
-/* Every figure, rounded to double, is the same. */
-extern bool wmlc_gram_equal(const WmlcGram *a, const WmlcGram *b);
+/*
+ * Below 0, 0 or above 0: a total order in which grams are equal when every
+ * figure, rounded to double, is the same.  NaN comes last and equals NaN.
+ */
+extern int	wmlc_gram_compare(const WmlcGram *a, const WmlcGram *b);
+
+static inline bool
+wmlc_gram_equal(const WmlcGram *a, const WmlcGram *b)
+{
+	return wmlc_gram_compare(a, b) == 0;
+}
+
+/* Numbers that equal grams have in common to the last bit. */
+#define WMLC_GRAM_KEY_HEAD 11
+extern void wmlc_gram_key(const WmlcGram *gram, double *key);
+
+static inline size_t
+wmlc_gram_key_size(int dims)
+{
+	return WMLC_GRAM_KEY_HEAD + wmlc_gram_entries(dims);
+}
 
 /* Entry (i, j) of G rounded to double; noise of cancelled sums is zero. */
 extern double wmlc_gram_figure(const WmlcGram *gram, int i, int j);
@@ -163,11 +236,26 @@ extern double wmlc_gram_figure(const WmlcGram *gram, int i, int j);
 /* Entry (i, j) of M = G / W. */
 extern WmlcDd wmlc_gram_moment(const WmlcGram *gram, int i, int j);
 
-/* True when all of G and W are finite. */
+/* W, q and h: NaN where a row has no finite part in them. */
+extern WmlcDd wmlc_gram_weight(const WmlcGram *gram);
+extern WmlcDd wmlc_gram_q(const WmlcGram *gram);
+extern WmlcDd wmlc_gram_h(const WmlcGram *gram);
+
+/* True when all of G and W are finite, and what the fields say is what there is. */
 extern bool wmlc_gram_is_finite(const WmlcGram *gram);
 
 /* (sum w)^2 / sum w^2 */
 extern double wmlc_gram_effective_rows(const WmlcGram *gram);
+
+/*
+ * Grams of the first version of the format.  The number of features of a gram
+ * in these bytes, or -1 when they hold none; its fields and sums in `result`,
+ * which has as many; and, for a gram that came in any such form, what only its
+ * `constant` and its sums tell about the counts: NULL, or why it is no gram.
+ */
+extern int	wmlc_gram_dims_version_1(const void *bytes, size_t length);
+extern void wmlc_gram_from_version_1(const void *bytes, WmlcGram *result);
+extern const char *wmlc_gram_upgrade(WmlcGram *gram);
 
 /*
  * Why these bytes are no gram, or NULL when they are one.  The first looks at

@@ -65,6 +65,16 @@ wmlc_gram_add_products_plain(int p, int count, const double *rows, int stride,
 	}
 }
 
+void
+wmlc_gram_count_not_one_plain(int d, int count, const double *rows, int stride, int64_t *counts)
+{
+	for (int r = 0; r < count; r++)
+	{
+		for (int i = 0; i < d; i++)
+			counts[i] += rows[(ptrdiff_t) r * stride + i] != 1.0;
+	}
+}
+
 #ifdef __x86_64__
 
 /* Larger or smaller numbers could overflow in a product, or its error vanish. */
@@ -129,6 +139,13 @@ middle_above_avx512(__m512d a)
 						_mm256_cmpgt_epi64(_mm256_set1_epi64x(to), lanes_avx2()))
 #define MASK_LOAD(address, mask) _mm256_maskload_pd(address, mask)
 #define MASK_STORE(address, mask, v) _mm256_maskstore_pd(address, mask, v)
+#define COUNTS __m256i
+#define NO_COUNTS _mm256_setzero_si256()
+#define COUNT_UNEQUAL(counts, a, b) \
+	_mm256_sub_epi64(counts, _mm256_castpd_si256(_mm256_cmp_pd(a, b, _CMP_NEQ_UQ)))
+#define MASK_ADD_COUNTS(address, mask, counts) \
+	_mm256_maskstore_epi64((long long *) (address), mask, \
+						   _mm256_add_epi64(_mm256_maskload_epi64((const long long *) (address), mask), counts))
 #include "core/gram/gram_loops_vector.h"
 
 #define LOOPS(part) loops_avx512##part
@@ -153,6 +170,13 @@ middle_above_avx512(__m512d a)
 	_mm512_cmpge_epi64_mask(lanes_avx512(), _mm512_set1_epi64(from))
 #define MASK_LOAD(address, mask) _mm512_maskz_loadu_pd(mask, address)
 #define MASK_STORE(address, mask, v) _mm512_mask_storeu_pd(address, mask, v)
+#define COUNTS __m512i
+#define NO_COUNTS _mm512_setzero_si512()
+#define COUNT_UNEQUAL(counts, a, b) \
+	_mm512_mask_add_epi64(counts, _mm512_cmp_pd_mask(a, b, _CMP_NEQ_UQ), counts, _mm512_set1_epi64(1))
+#define MASK_ADD_COUNTS(address, mask, counts) \
+	_mm512_mask_storeu_epi64(address, mask, \
+							 _mm512_add_epi64(_mm512_maskz_loadu_epi64(mask, address), counts))
 #include "core/gram/gram_loops_vector.h"
 
 #include "core/gram/gram_loops_short.h"
@@ -236,6 +260,22 @@ wmlc_gram_add_products(int p, int count, const double *rows, int stride,
 	}
 #endif
 	wmlc_gram_add_products_plain(p, count, rows, stride, weights, hi, lo);
+}
+
+void
+wmlc_gram_count_not_one(int d, int count, const double *rows, int stride, int64_t *counts)
+{
+#ifdef __x86_64__
+	if (has_avx2())
+	{
+		if (has_avx512())
+			loops_avx512_count_not_one(d, count, rows, stride, counts);
+		else
+			loops_avx2_count_not_one(d, count, rows, stride, counts);
+		return;
+	}
+#endif
+	wmlc_gram_count_not_one_plain(d, count, rows, stride, counts);
 }
 
 void

@@ -10,6 +10,7 @@
 #define WMLC_GRAM_LOOPS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/triangle.h"
 #include "core/dd/dd.h"
@@ -34,6 +35,14 @@ extern void wmlc_gram_add_products(int p, int count, const double *rows, int str
 /* The same without any special instructions. */
 extern void wmlc_gram_add_products_plain(int p, int count, const double *rows, int stride,
 								   const double *weights, double *hi, double *lo);
+
+/*
+ * counts[i] += the number of rows in which column i < d is not 1.  The rows are
+ * followed by zeros as above.
+ */
+extern void wmlc_gram_count_not_one(int d, int count, const double *rows, int stride, int64_t *counts);
+extern void wmlc_gram_count_not_one_plain(int d, int count, const double *rows, int stride,
+										  int64_t *counts);
 
 /* hi + lo += other sums, entry by entry; what is not finite ends up likewise. */
 extern void wmlc_gram_add_sums(size_t entries, const double *other_hi, const double *other_lo,

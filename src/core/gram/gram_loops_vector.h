@@ -13,6 +13,8 @@
  *	  MIDDLE_ABOVE	MIDDLE_ABOVE(a): 1.5 * 2^k with the least 2^k above a > 0
  *	  MASK, MASK_BETWEEN, MASK_LOAD, MASK_STORE
  *					MASK_BETWEEN(from, to): the lanes k with from <= k < to
+ *	  COUNTS, NO_COUNTS, COUNT_UNEQUAL, MASK_ADD_COUNTS
+ *					an integer for each lane
  *
  * Rows of the triangle are contiguous and of every length, so the last vector
  * of a row usually reaches into the beginning of the next one.  With a single
@@ -344,6 +346,22 @@ LOOPS(_add_sums) (size_t entries, const double *other_hi, const double *other_lo
 							  MASK_LOAD(other_lo + whole, rest), hi + whole, lo + whole);
 }
 
+/* The vectors at the end reach into the response and the padding, but count nothing there. */
+__attribute__((target(TARGET)))
+static void
+LOOPS(_count_not_one) (int d, int count, const double *rows, int stride, int64_t *counts)
+{
+	for (int column = 0; column < d; column += LANES)
+	{
+		MASK		inside = MASK_BETWEEN(0, d - column);
+		COUNTS		more = NO_COUNTS;
+
+		for (int r = 0; r < count; r++)
+			more = COUNT_UNEQUAL(more, LOAD(rows + (ptrdiff_t) r * stride + column), BROADCAST(1.0));
+		MASK_ADD_COUNTS(counts + column, inside, more);
+	}
+}
+
 #undef LOOPS
 #undef TARGET
 #undef LANES
@@ -364,3 +382,7 @@ LOOPS(_add_sums) (size_t entries, const double *other_hi, const double *other_lo
 #undef MASK_BETWEEN
 #undef MASK_LOAD
 #undef MASK_STORE
+#undef COUNTS
+#undef NO_COUNTS
+#undef COUNT_UNEQUAL
+#undef MASK_ADD_COUNTS

@@ -33,16 +33,41 @@ forget_rows(WmlcGram *gram)
 	gram->weightless = weightless;
 }
 
+static WmlcDd
+subtract(WmlcDd a, WmlcDd b)
+{
+	return wmlc_add_or_propagate(a, wmlc_dd_neg(b));
+}
+
 static void
-subtract_scalar_sums(WmlcGram *gram, const double *z, double weight)
+subtract_weight(WmlcGram *gram, double weight)
+{
+	int64_t		exponent = wmlc_weight_exponent(weight);
+	WmlcDd		square = wmlc_align_weight_squares(gram, wmlc_weight_square(weight, exponent), exponent);
+
+	gram->weight = subtract(gram->weight, wmlc_dd(weight));
+	gram->weight_squares = subtract(gram->weight_squares, square);
+}
+
+/* Take the row out of all sums, or what is finite of it. */
+static void
+subtract_row(WmlcGram *gram, const double *z, double weight)
 {
 	WmlcPowers	powers = wmlc_gram_powers(gram->dims, 1, z, 0, &weight);
+	double		negative = -weight;
+	double		finite[WMLC_ROW_SIZE];
 
-	gram->weight = wmlc_add_or_propagate(gram->weight, wmlc_dd(-weight));
-	gram->weight_squares = wmlc_add_or_propagate(gram->weight_squares,
-												 wmlc_dd_neg(wmlc_two_prod(weight, weight)));
-	gram->q = wmlc_add_or_propagate(gram->q, wmlc_dd_neg(powers.q));
-	gram->h = wmlc_add_or_propagate(gram->h, wmlc_dd_neg(powers.h));
+	if (isfinite(powers.q.hi))
+	{
+		gram->q = subtract(gram->q, powers.q);
+		gram->h = subtract(gram->h, powers.h);
+	}
+	else if (wmlc_gram_count_exception(gram, z, weight, -1, finite))
+		z = finite;
+	else
+		return;
+	subtract_weight(gram, weight);
+	wmlc_gram_add_products(gram->dims + 1, 1, z, 0, &negative, wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 }
 
 /*
@@ -86,50 +111,52 @@ raise_peak(double *peak, double value)
 		*peak = value;
 }
 
+/* The gram's squared weights may have got another unit. */
+static void
+align_watch(WmlcGramWatch *watch, const WmlcGram *gram)
+{
+	watch->weight_squares = ldexp(watch->weight_squares,
+								  (int) (2 * (watch->weight_exponent - gram->weight_exponent)));
+	watch->weight_exponent = gram->weight_exponent;
+}
+
 static void
 raise_peaks(WmlcGramWatch *watch, const WmlcGram *gram)
 {
+	align_watch(watch, gram);
 	raise_peak(&watch->weight, gram->weight.hi);
 	raise_peak(&watch->weight_squares, gram->weight_squares.hi);
 	raise_peak(&watch->q, gram->q.hi);
 	raise_peak(&watch->h, gram->h.hi);
 	for (int i = 0; i <= gram->dims; i++)
-		raise_peak(&watch->column[i].diagonal, wmlc_gram_sum(gram, i, i).hi);
+		raise_peak(&watch->diagonal[i], wmlc_gram_sum(gram, i, i).hi);
 }
 
 void
 wmlc_gram_watch(WmlcGramWatch *watch, const WmlcGram *gram)
 {
-	bool		empty = wmlc_gram_weighted_rows(gram) == 0;
-
 	memset(watch, 0, wmlc_gram_watch_bytes(gram->dims));
 	raise_peaks(watch, gram);
-	for (int i = 0; i < gram->dims; i++)
-		watch->column[i].not_one = empty || wmlc_gram_is_constant(gram, i) ? 0 : 1;
-}
-
-/* A row comes (change 1) or goes (-1), and features may cease or begin to be constant. */
-static void
-watch_constant(WmlcGramWatch *watch, WmlcGram *gram, const double *z, int change)
-{
-	gram->constant = -1;
-	for (int i = gram->dims - 1; i >= 0; i--)
-	{
-		if (z[i] != 1.0)
-			watch->column[i].not_one += change;
-		if (watch->column[i].not_one == 0)
-			gram->constant = i;
-	}
 }
 
 void
-wmlc_gram_watch_row(WmlcGramWatch *watch, WmlcGram *gram, const double *z, double weight)
+wmlc_gram_watch_row(WmlcGramWatch *watch, const WmlcGram *gram, double weight)
 {
 	if (weight == 0.0)
 		return;
 	watch->changes++;
 	raise_peaks(watch, gram);
-	watch_constant(watch, gram, z, 1);
+}
+
+/* A row goes, and features may become constant. */
+static void
+uncount_row(WmlcGram *gram, const double *z)
+{
+	int64_t    *not_one = wmlc_gram_not_one(gram);
+
+	for (int i = 0; i < gram->dims; i++)
+		not_one[i] -= z[i] != 1.0;
+	gram->constant = wmlc_gram_find_constant(gram);
 }
 
 static inline bool
@@ -144,7 +171,7 @@ all_have_digits(const WmlcGram *gram, const WmlcGramWatch *watch)
 {
 	for (int i = 0; i <= gram->dims; i++)
 	{
-		if (!has_digits(wmlc_gram_sum(gram, i, i).hi, watch->column[i].diagonal))
+		if (!has_digits(wmlc_gram_sum(gram, i, i).hi, watch->diagonal[i]))
 			return false;
 	}
 	return has_digits(gram->weight.hi, watch->weight) &&
@@ -152,18 +179,39 @@ all_have_digits(const WmlcGram *gram, const WmlcGramWatch *watch)
 		has_digits(gram->q.hi, watch->q) && has_digits(gram->h.hi, watch->h);
 }
 
+/* A row that never came can leave counts that no rows have. */
+static bool
+counts_are_possible(const WmlcGram *gram)
+{
+	int64_t		weighted = wmlc_gram_weighted_rows(gram);
+
+	if (gram->weightless < 0 || weighted < 0 || gram->exceptions < 0 || gram->exceptions > weighted)
+		return false;
+	for (int i = 0; i < gram->dims; i++)
+	{
+		if (wmlc_gram_not_one(gram)[i] > weighted)
+			return false;
+	}
+	for (int i = 0; i <= gram->dims + 1; i++)
+	{
+		int64_t		bad = wmlc_gram_bad(gram)[i];
+
+		if (bad < 0 || (bad > 0 && gram->exceptions == 0))
+			return false;
+	}
+	return wmlc_gram_bad(gram)[gram->dims + 1] <= gram->exceptions;
+}
+
 bool
 wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, WmlcGramWatch *watch)
 {
-	double		negative = -weight;
-
 	if (gram->rows == 0)
 		return false;
 	gram->rows--;
 	if (weight == 0.0)
 	{
 		gram->weightless--;
-		return true;
+		return counts_are_possible(gram);
 	}
 	if (wmlc_gram_weighted_rows(gram) == 0)
 	{
@@ -171,11 +219,11 @@ wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, WmlcGramWatch 
 		wmlc_gram_watch(watch, gram);
 		return true;
 	}
-	subtract_scalar_sums(gram, z, weight);
-	wmlc_gram_add_products(gram->dims + 1, 1, z, 0, &negative, wmlc_gram_hi(gram), wmlc_gram_lo(gram));
+	subtract_row(gram, z, weight);
+	align_watch(watch, gram);
+	uncount_row(gram, z);
 	watch->changes++;
-	watch_constant(watch, gram, z, -1);
-	return all_have_digits(gram, watch);
+	return counts_are_possible(gram) && all_have_digits(gram, watch);
 }
 
 void
@@ -191,13 +239,13 @@ wmlc_gram_settle(WmlcGram *gram, const WmlcGramWatch *watch)
 	gram->h = drop_noise(gram->h, noise * watch->h);
 	for (int i = 0; i <= gram->dims; i++)
 	{
-		double		noise_i = noise * sqrt(watch->column[i].diagonal);
+		double		noise_i = noise * sqrt(watch->diagonal[i]);
 
 		for (int j = i; j <= gram->dims; j++)
 		{
 			size_t		k = wmlc_triangle_index(gram->dims + 1, i, j);
 			WmlcDd		sum = drop_noise((WmlcDd) {hi[k], lo[k]},
-										 noise_i * sqrt(watch->column[j].diagonal));
+										 noise_i * sqrt(watch->diagonal[j]));
 
 			hi[k] = sum.hi;
 			lo[k] = sum.lo;
@@ -213,7 +261,7 @@ wmlc_gram_settle(WmlcGram *gram, const WmlcGramWatch *watch)
 static WmlcDd
 subtract_part(WmlcDd a, WmlcDd b, double noise, bool *contained)
 {
-	WmlcDd		rest = wmlc_add_or_propagate(a, wmlc_dd_neg(b));
+	WmlcDd		rest = subtract(a, b);
 
 	if (rest.hi < -WMLC_GRAM_NOISE * a.hi)
 		*contained = false;
@@ -247,8 +295,7 @@ subtract_triangle(WmlcGram *gram, const WmlcGram *other, double noise, bool *con
 			size_t		k = wmlc_triangle_index(p, i, j);
 			double		rest_j = wmlc_gram_sum(gram, j, j).hi;
 			double		sum_j = rest_j + wmlc_gram_sum(other, j, j).hi;
-			WmlcDd		rest = wmlc_add_or_propagate(wmlc_gram_sum(gram, i, j),
-													 wmlc_dd_neg(wmlc_gram_sum(other, i, j)));
+			WmlcDd		rest = subtract(wmlc_gram_sum(gram, i, j), wmlc_gram_sum(other, i, j));
 
 			rest = rest_i == 0.0 || rest_j == 0.0 ? wmlc_dd(0.0)
 				: drop_noise(rest, noise * sqrt(sum_i) * sqrt(sum_j));
@@ -270,10 +317,10 @@ nearly_equal(WmlcDd a, WmlcDd b, double scale)
 
 /* Is b the same data as a?  Then nothing remains. */
 static bool
-same_sums(const WmlcGram *a, const WmlcGram *b)
+same_sums(const WmlcGram *a, const WmlcGram *b, WmlcDd weight_squares)
 {
 	if (!nearly_equal(a->weight, b->weight, a->weight.hi) ||
-		!nearly_equal(a->weight_squares, b->weight_squares, a->weight_squares.hi))
+		!nearly_equal(a->weight_squares, weight_squares, a->weight_squares.hi))
 		return false;
 	for (int i = 0; i <= a->dims && a->dims > 0; i++)
 	{
@@ -288,44 +335,83 @@ same_sums(const WmlcGram *a, const WmlcGram *b)
 	return true;
 }
 
+/* Do the rows that are left have weight, if that is a finite one? */
+static bool
+has_weight(const WmlcGram *gram)
+{
+	return gram->weight.hi != 0.0 ||
+		wmlc_gram_weighted_rows(gram) == wmlc_gram_bad(gram)[gram->dims + 1];
+}
+
+/* All counts of a - b; false when one would be negative, or some row is left but all are gone. */
+static bool
+subtract_counts(WmlcGram *gram, const WmlcGram *other)
+{
+	int64_t    *not_one = wmlc_gram_not_one(gram);
+	const int64_t *other_not_one = wmlc_gram_not_one(other);
+	int64_t    *bad = wmlc_gram_bad(gram);
+	const int64_t *other_bad = wmlc_gram_bad(other);
+	bool		contained = gram->rows >= other->rows && gram->skipped >= other->skipped &&
+		gram->weightless >= other->weightless && gram->exceptions >= other->exceptions &&
+		wmlc_gram_weighted_rows(gram) >= wmlc_gram_weighted_rows(other);
+
+	if (!contained)
+		return false;
+	gram->rows -= other->rows;
+	gram->skipped -= other->skipped;
+	gram->weightless -= other->weightless;
+	gram->exceptions -= other->exceptions;
+	for (int i = 0; i < other->dims; i++)
+	{
+		if (not_one[i] < 0 || other_not_one[i] < 0)
+			not_one[i] = WMLC_UNKNOWN_COUNT;
+		else
+		{
+			not_one[i] -= other_not_one[i];
+			contained &= not_one[i] >= 0 && not_one[i] <= wmlc_gram_weighted_rows(gram);
+		}
+	}
+	for (int i = 0; i <= other->dims + 1 && other->dims > 0; i++)
+	{
+		bad[i] -= other_bad[i];
+		contained &= bad[i] >= 0 && (bad[i] == 0 || gram->exceptions > 0);
+	}
+	return contained && gram->exceptions <= wmlc_gram_weighted_rows(gram);
+}
+
 WmlcStatus
 wmlc_gram_subtract(WmlcGram *gram, const WmlcGram *other)
 {
 	double		noise = difference_noise(gram->rows);
 	bool		contained = true;
-	bool		nothing_left;
+	WmlcDd		squares;
 	WmlcStatus	status = wmlc_gram_check_dims(gram, other);
 
 	if (status != WMLC_OK)
 		return status;
-	if (gram->rows < other->rows || gram->skipped < other->skipped ||
-		gram->weightless < other->weightless ||
-		wmlc_gram_weighted_rows(gram) < wmlc_gram_weighted_rows(other))
+	if (!subtract_counts(gram, other))
 		return WMLC_NOT_CONTAINED;
-
-	nothing_left = wmlc_gram_weighted_rows(gram) == wmlc_gram_weighted_rows(other);
-	gram->rows -= other->rows;
-	gram->skipped -= other->skipped;
-	gram->weightless -= other->weightless;
-	if (wmlc_gram_weighted_rows(other) == 0 || nothing_left)
+	if (wmlc_gram_weighted_rows(other) > 0)
 	{
-		if (wmlc_gram_weighted_rows(other) > 0)
+		squares = wmlc_align_weight_squares(gram, other->weight_squares, other->weight_exponent);
+		if (wmlc_gram_weighted_rows(gram) == 0)
 		{
-			if (!same_sums(gram, other))
+			if (!same_sums(gram, other, squares))
 				return WMLC_NOT_CONTAINED;
 			forget_rows(gram);
 		}
-		if (gram->rows == 0)
-			gram->dims = 0;
-		return WMLC_OK;
+		else
+		{
+			gram->constant = wmlc_gram_find_constant(gram);
+			gram->weight = subtract_part(gram->weight, other->weight, noise, &contained);
+			gram->weight_squares = subtract_part(gram->weight_squares, squares, noise, &contained);
+			gram->q = subtract_part(gram->q, other->q, noise, &contained);
+			gram->h = subtract_part(gram->h, other->h, noise, &contained);
+			subtract_triangle(gram, other, noise, &contained);
+			contained &= has_weight(gram);
+		}
 	}
-
-	gram->weight = subtract_part(gram->weight, other->weight, noise, &contained);
-	gram->weight_squares = subtract_part(gram->weight_squares, other->weight_squares, noise, &contained);
-	gram->q = subtract_part(gram->q, other->q, noise, &contained);
-	gram->h = subtract_part(gram->h, other->h, noise, &contained);
-	if (gram->weight.hi == 0.0)
-		contained = false;
-	subtract_triangle(gram, other, noise, &contained);
+	if (gram->rows == 0)
+		gram->dims = 0;
 	return contained ? WMLC_OK : WMLC_NOT_CONTAINED;
 }

@@ -24,20 +24,36 @@ copied_column(const WmlcDd *row, int p)
 	return copied;
 }
 
-/* The first row of the matrix that copies a constant feature, the response aside. */
-static int
-transformed_constant(const WmlcGram *gram, const WmlcDd *matrix, int m)
+/*
+ * The counts of T z.  A feature that copies another one is 1 where that is; of
+ * others nothing is known.  An entry is bad where one that is part of it is, and
+ * counted as often: so the counts of sums of grams are the sums of their counts.
+ */
+static bool
+transform_counts(const WmlcGram *gram, const WmlcDd *matrix, int m, WmlcGram *result)
 {
 	int			p = gram->dims + 1;
+	int64_t    *not_one = wmlc_gram_not_one(result);
+	int64_t    *bad = wmlc_gram_bad(result);
 
-	for (int i = 0; i < m - 1; i++)
+	for (int i = 0; i < m; i++)
 	{
-		int			copied = copied_column(matrix + (size_t) i * p, p);
+		const WmlcDd *row = matrix + (size_t) i * p;
+		int			copied = copied_column(row, p);
 
-		if (copied >= 0 && copied < gram->dims && wmlc_gram_is_constant(gram, copied))
-			return i;
+		if (i < m - 1)
+			not_one[i] = copied >= 0 && copied < gram->dims ? wmlc_gram_not_one(gram)[copied]
+				: WMLC_UNKNOWN_COUNT;
+		for (int k = 0; k < p && gram->exceptions > 0; k++)
+		{
+			if (row[k].hi != 0.0 && !wmlc_add_count(&bad[i], wmlc_gram_bad(gram)[k]))
+				return false;
+		}
 	}
-	return -1;
+	bad[m] = wmlc_gram_bad(gram)[p];
+	result->exceptions = gram->exceptions;
+	result->constant = wmlc_gram_find_constant(result);
+	return true;
 }
 
 /*
@@ -92,11 +108,13 @@ wmlc_gram_transform(const WmlcGram *gram, const WmlcDd *matrix, int m,
 	/* fourth moments and bounds do not follow a change of basis */
 	result->weight = gram->weight;
 	result->weight_squares = gram->weight_squares;
+	result->weight_exponent = gram->weight_exponent;
 	result->q = wmlc_dd(NAN);
 	result->h = wmlc_dd(NAN);
 	result->max_norm_square = INFINITY;
 	result->max_response = INFINITY;
-	result->constant = transformed_constant(gram, matrix, m);
+	if (!transform_counts(gram, matrix, m, result))
+		return WMLC_COUNT_OVERFLOW;
 
 	for (int i = 0; i < m; i++)
 	{

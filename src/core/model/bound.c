@@ -30,8 +30,8 @@ wmlc_rademacher(const WmlcGram *target, WmlcLoss loss)
 {
 	double		rows = (double) wmlc_gram_weighted_rows(target);
 	WmlcDd		kernel = loss == WMLC_HINGE
-		? wmlc_dd_add_d(wmlc_dd_div(target->h, target->weight), 1.0)
-		: wmlc_dd_div(target->q, target->weight);
+		? wmlc_dd_add_d(wmlc_dd_div(wmlc_gram_h(target), target->weight), 1.0)
+		: wmlc_dd_div(wmlc_gram_q(target), target->weight);
 
 	return sqrt(wmlc_dd_value(kernel) / rows);
 }

@@ -612,7 +612,7 @@ wmlc_sampling_variance(const WmlcEmbeddingFrame *frame, double *variance)
 {
 	const WmlcGram *target = frame->target;
 	double		rows = wmlc_gram_effective_rows(target);
-	WmlcDd		fourth = frame->loss == WMLC_HINGE ? target->h : target->q;
+	WmlcDd		fourth = frame->loss == WMLC_HINGE ? wmlc_gram_h(target) : wmlc_gram_q(target);
 	WmlcStatus	status = WMLC_OK;
 
 	*variance = NAN;

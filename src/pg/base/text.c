@@ -11,10 +11,22 @@
 
 #include "pg/base/text.h"
 
+/* The server's own NaN has no sign; strtod reads the one that ours has. */
+static int
+write_double(char *at, double value)
+{
+	if (isnan(value) && signbit(value))
+	{
+		memcpy(at, "-NaN", 4);
+		return 4;
+	}
+	return double_to_shortest_decimal_bufn(value, at);
+}
+
 int
 wml_write_dd(char *at, WmlcDd value)
 {
-	int			length = double_to_shortest_decimal_bufn(value.hi, at);
+	int			length = write_double(at, value.hi);
 
 	if (value.lo == 0.0)
 		return length;
@@ -27,7 +39,7 @@ void
 wml_append_double(StringInfo out, double value)
 {
 	enlargeStringInfo(out, DOUBLE_SHORTEST_DECIMAL_LEN);
-	out->len += double_to_shortest_decimal_bufn(value, out->data + out->len);
+	out->len += write_double(out->data + out->len, value);
 	out->data[out->len] = '\0';
 }
 

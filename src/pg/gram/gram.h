@@ -13,7 +13,8 @@
 #include "core/gram/gram.h"
 #include "pg/base/compat.h"
 
-#define WML_GRAM_VERSION 1
+/* The version that is written; version 1 is read, too. */
+#define WML_GRAM_VERSION 2
 
 /* On disk.  The flags are reserved and zero. */
 typedef struct WmlGram

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "common/hashfn.h"
-#include "utils/float.h"
 
 #include "pg/base/array.h"
 #include "pg/base/error.h"
@@ -131,54 +130,33 @@ wml_gram_ne(PG_FUNCTION_ARGS)
 }
 
 /* What equal grams have in common to the last bit, as bytes. */
-static double *
-figures(const WmlcGram *gram, int *bytes)
+static unsigned char *
+key_of(const WmlcGram *gram, int *bytes)
 {
-	double	   *result = (double *) palloc((8 + wmlc_gram_entries(gram->dims)) * sizeof(double));
-	int			count = 0;
+	Size		size = wmlc_gram_key_size(gram->dims) * sizeof(double);
+	double	   *key = (double *) palloc(size);
 
-	result[count++] = gram->dims;
-	result[count++] = gram->rows;
-	result[count++] = gram->skipped;
-	result[count++] = gram->weightless;
-	result[count++] = wmlc_dd_value(gram->weight);
-	result[count++] = wmlc_dd_value(gram->weight_squares);
-	result[count++] = wmlc_dd_value(gram->q);
-	result[count++] = wmlc_dd_value(gram->h);
-	for (int i = 0; i <= gram->dims && gram->dims > 0; i++)
-	{
-		for (int j = i; j <= gram->dims; j++)
-			result[count++] = wmlc_gram_figure(gram, i, j);
-	}
-
-	/* equal numbers with different bits: zeros, and what is not a number */
-	for (int i = 0; i < count; i++)
-	{
-		if (result[i] == 0.0)
-			result[i] = 0.0;
-		else if (isnan(result[i]))
-			result[i] = get_float8_nan();
-	}
-	*bytes = count * sizeof(double);
-	return result;
+	wmlc_gram_key(gram, key);
+	*bytes = (int) size;
+	return (unsigned char *) key;
 }
 
 Datum
 wml_gram_hash(PG_FUNCTION_ARGS)
 {
 	int			bytes;
-	double	   *key = figures(PG_GETARG_GRAM(0), &bytes);
+	unsigned char *key = key_of(PG_GETARG_GRAM(0), &bytes);
 
-	return hash_any((unsigned char *) key, bytes);
+	return hash_any(key, bytes);
 }
 
 Datum
 wml_gram_hash_extended(PG_FUNCTION_ARGS)
 {
 	int			bytes;
-	double	   *key = figures(PG_GETARG_GRAM(0), &bytes);
+	unsigned char *key = key_of(PG_GETARG_GRAM(0), &bytes);
 
-	return hash_any_extended((unsigned char *) key, bytes, PG_GETARG_INT64(1));
+	return hash_any_extended(key, bytes, PG_GETARG_INT64(1));
 }
 
 Datum
@@ -196,7 +174,7 @@ wml_skipped(PG_FUNCTION_ARGS)
 Datum
 wml_weight(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(wmlc_dd_value(PG_GETARG_GRAM(0)->weight));
+	PG_RETURN_FLOAT8(wmlc_dd_value(wmlc_gram_weight(PG_GETARG_GRAM(0))));
 }
 
 Datum

@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 
 #include "core/base/stream.h"
+#include "pg/base/error.h"
 #include "pg/gram/gram_state.h"
 #include "pg/gram/state_pool.h"
 
@@ -108,8 +109,8 @@ add_waiting_rows(WmlGramState *state)
 		return;
 	end = state->waiting + (state->pending - 1) * stride + state->gram.dims + 1;
 	memset(end, 0, WMLC_ROW_PADDING * sizeof(double));
-	wmlc_gram_add_rows(&state->gram, state->waiting, stride,
-					   state->weighted ? waiting_weights(state) : NULL, state->pending);
+	wml_check(wmlc_gram_add_rows(&state->gram, state->waiting, stride,
+								 state->weighted ? waiting_weights(state) : NULL, state->pending));
 	state->pending = 0;
 	state->weighted = false;
 }
@@ -122,7 +123,7 @@ let_row_wait(WmlGramState *state, const WmlRow *row)
 
 	if (row->weight == 0.0)
 	{
-		wmlc_gram_add_row(&state->gram, NULL, 0.0);
+		wml_check(wmlc_gram_add_row(&state->gram, NULL, 0.0));
 		return;
 	}
 	if (state->streamed)
@@ -187,7 +188,7 @@ advance_queue(void)
 	QueuedRow  *row = queued_row(queue_head++);
 
 	if (row->state != NULL)
-		wmlc_gram_add_row(&row->state->gram, row->z, row->weight);
+		wml_check(wmlc_gram_add_row(&row->state->gram, row->z, row->weight));
 }
 
 static void
@@ -198,7 +199,8 @@ prefetch_sums(const QueuedRow *row)
 
 	if (state == NULL)
 		return;
-	count = 2 * (int) wmlc_gram_entries(state->gram.dims);
+	/* the sums, and the counts of the features behind them */
+	count = 2 * (int) wmlc_gram_entries(state->gram.dims) + state->gram.dims;
 	for (int i = 0; i < count; i += 8)
 		__builtin_prefetch(state->gram.sums + i, 1);
 	__builtin_prefetch(state->gram.sums + count - 1, 1);
@@ -268,35 +270,57 @@ wml_gram_state_from_datum(Datum datum)
 	return state_of_expanded(datum);
 }
 
+/* The same sums in memory of their own, for a gram that was stored by the first version. */
+static const WmlcGram *
+upgraded(const WmlGram *old, const char **problem)
+{
+	int			dims = wmlc_gram_dims_version_1(&old->body, VARSIZE(old) - offsetof(WmlGram, body));
+	WmlcGram   *result;
+
+	if (dims < 0)
+	{
+		*problem = "its length does not fit its number of features";
+		return NULL;
+	}
+	result = &wml_gram_create(dims)->body;
+	wmlc_gram_from_version_1(&old->body, result);
+	*problem = wmlc_gram_head_invalid(result, wmlc_gram_bytes(dims));
+	if (*problem == NULL)
+		*problem = wmlc_gram_upgrade(result);
+	return result;
+}
+
 /*
  * Pages can be damaged without the server's knowledge, so nothing that is used
  * as an index, a size or a count is taken on trust.  What the sums say does not
  * matter: numbers do no harm.
  */
-static void
-check_stored(const WmlGram *flat)
+static const WmlcGram *
+stored_gram(const WmlGram *flat)
 {
 	Size		size = VARSIZE(flat);
+	const WmlcGram *gram = &flat->body;
 	const char *problem;
 
-	if (size < wml_gram_size(0))
+	if (size < offsetof(WmlGram, body))
 		problem = "it is too short";
-	else if (flat->version != WML_GRAM_VERSION || flat->flags != 0)
-		problem = "its version is unknown";
+	else if (flat->version == WML_GRAM_VERSION && flat->flags == 0)
+		problem = wmlc_gram_head_invalid(gram, size - offsetof(WmlGram, body));
+	else if (flat->version == 1 && flat->flags == 0)
+		gram = upgraded(flat, &problem);
 	else
-		problem = wmlc_gram_head_invalid(&flat->body, size - offsetof(WmlGram, body));
+		problem = "its version is unknown";
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored gram is damaged"),
 				 errdetail("The gram is not valid: %s.", problem)));
+	return gram;
 }
 
 const WmlcGram *
 wml_gram_from_datum(Datum datum)
 {
-	WmlGram    *flat;
-
 	if (VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(datum)))
 	{
 		WmlGramState *state = state_of_expanded(datum);
@@ -308,9 +332,7 @@ wml_gram_from_datum(Datum datum)
 			return &state->gram;
 		}
 	}
-	flat = (WmlGram *) PG_DETOAST_DATUM(datum);
-	check_stored(flat);
-	return &flat->body;
+	return stored_gram((const WmlGram *) PG_DETOAST_DATUM(datum));
 }
 
 void
@@ -343,9 +365,9 @@ add_at_once(WmlGramState *state, const WmlRow *row)
 	double		z[WMLC_ROW_SIZE];
 
 	write_padded_row(z, row);
-	wmlc_gram_add_row(&state->gram, z, row->weight);
+	wml_check(wmlc_gram_add_row(&state->gram, z, row->weight));
 	if (state->watch != NULL)
-		wmlc_gram_watch_row(state->watch, &state->gram, z, row->weight);
+		wmlc_gram_watch_row(state->watch, &state->gram, row->weight);
 }
 
 void

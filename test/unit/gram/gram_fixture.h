@@ -156,4 +156,27 @@ shuffle(int *order, int n, uint64_t *seed)
 	}
 }
 
+static inline bool
+same_figures(const WmlcGram *a, const WmlcGram *b)
+{
+	if (!wmlc_gram_equal(a, b) || !wmlc_gram_equal(b, a) || a->constant != b->constant ||
+		wmlc_gram_effective_rows(a) != wmlc_gram_effective_rows(b))
+		return false;
+	for (int i = 0; i <= a->dims; i++)
+	{
+		for (int j = 0; j <= a->dims; j++)
+		{
+			if (wmlc_dd_value(wmlc_gram_moment(a, i, j)) != wmlc_dd_value(wmlc_gram_moment(b, j, i)))
+				return false;
+		}
+	}
+	return true;
+}
+
+static inline bool
+valid(const WmlcGram *gram)
+{
+	return wmlc_gram_invalid(gram, wmlc_gram_bytes(gram->dims)) == NULL;
+}
+
 #endif							/* WML_UNIT_GRAM_FIXTURE_H */

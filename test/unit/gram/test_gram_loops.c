@@ -19,6 +19,8 @@ static inline bool feature_allowed(const char *feature);
 #define wmlc_gram_add_products tested_loops
 #define wmlc_gram_add_products_plain tested_loops_plain
 #define wmlc_gram_add_sums tested_add_sums
+#define wmlc_gram_count_not_one tested_count_not_one
+#define wmlc_gram_count_not_one_plain tested_count_not_one_plain
 #define __builtin_cpu_supports(feature) \
 	(__builtin_cpu_supports(feature) && feature_allowed(feature))
 #include "core/gram/gram_loops.c"
@@ -520,6 +522,34 @@ test_add_sums(InstructionSet set)
 	}
 }
 
+/* Ones are counted where they are, and nothing behind the features is. */
+static void
+test_count_not_one(InstructionSet set)
+{
+	static const double values[] = {1.0, 1.0, 0.0, -1.0, 1.0 + 0x1p-52, NAN, INFINITY};
+	uint64_t	seed = 71;
+
+	for (int trial = 0; trial < 500; trial++)
+	{
+		int			d = 1 + trial % 40;
+		int			count = 1 + trial % WMLC_LOOP_ROWS;
+		double		rows[41 * WMLC_LOOP_ROWS + WMLC_ROW_PADDING] = {0.0};
+		int64_t		counts[42];
+		int64_t		expected[42];
+
+		for (int i = 0; i < 42; i++)
+			counts[i] = expected[i] = i % 3 == 0 ? WMLC_UNKNOWN_COUNT : i;
+		for (int k = 0; k < (d + 1) * count; k++)
+		{
+			rows[k] = values[(int) (check_random(&seed) * 7)];
+			if (k % (d + 1) < d)
+				expected[k % (d + 1)] += rows[k] != 1.0;
+		}
+		tested_count_not_one(d, count, rows, d + 1, counts);
+		CHECK(memcmp(counts, expected, sizeof(counts)) == 0, "%s: %d features, %d rows", set_name[set], d, count);
+	}
+}
+
 int
 main(void)
 {
@@ -534,6 +564,7 @@ main(void)
 		test_not_finite(set);
 		test_cancellation(set);
 		test_add_sums(set);
+		test_count_not_one(set);
 	}
 	return check_summary();
 }

@@ -269,8 +269,8 @@ test_not_finite(void)
 		result = transform(gram, matrix, 4);
 		CHECK(wmlc_gram_figure(result, 0, 3) == 0.5 * wmlc_gram_figure(gram, 0, 3), "%g", special[kind]);
 		CHECK(!isfinite(wmlc_gram_figure(result, 2, 2)), "%g", special[kind]);
-		CHECK(isfinite(wmlc_gram_figure(result, 2, 1)) == (kind == 2), "%g", special[kind]);
-		CHECK(kind < 2 || wmlc_gram_figure(result, 2, 0) == wmlc_gram_figure(gram, 2, 0), "overflow");
+		CHECK(isnan(wmlc_gram_figure(result, 2, 1)) && isnan(wmlc_gram_figure(result, 0, 2)), "%g", special[kind]);
+		CHECK(result->exceptions == 1 && isfinite(wmlc_gram_figure(result, 1, 1)), "%g", special[kind]);
 		free(gram);
 		free(result);
 		rows_free(&rows);

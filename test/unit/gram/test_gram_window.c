@@ -19,7 +19,7 @@ add(Window *window, const Rows *rows, int r)
 	double		weight = rows->weights[r];
 
 	wmlc_gram_add_row(window->gram, z, weight);
-	wmlc_gram_watch_row(window->watch, window->gram, z, weight);
+	wmlc_gram_watch_row(window->watch, window->gram, weight);
 }
 
 static void
@@ -235,6 +235,22 @@ test_not_finite(void)
 	rows_free(&rows);
 }
 
+/* What is not finite, or too large to be squared, goes as it came. */
+static void
+test_exceptions(void)
+{
+	static const double special[] = {NAN, INFINITY, -INFINITY, 1e200};
+	uint64_t	seed = 40;
+	Rows		rows = rows_random(3, 300, &seed);
+
+	for (int r = 5; r < rows.count; r += 3)
+		rows_at(&rows, r)[r % 4] = special[r / 3 % 4];
+	for (int r = 8; r < rows.count; r += 37)
+		rows.weights[r] = special[r % 2];
+	CHECK(move(&rows, 20, "exceptions") == 0, "something was added up anew");
+	rows_free(&rows);
+}
+
 /* Features become constant and cease to be. */
 static void
 test_constant(void)
@@ -268,6 +284,7 @@ main(void)
 	test_vanishing();
 	test_cancelling();
 	test_not_finite();
+	test_exceptions();
 	test_constant();
 	return check_summary();
 }
