@@ -116,7 +116,8 @@ BEGIN
 			format('waiting AS (DELETE FROM %s RETURNING task, added, removed), ', pending)),
 		@extschema@.wml_live_mend(s)));
 	-- before a statement
-	EXECUTE @extschema@.wml_live_function(s, '_enter', 'trigger', format(E'\nBEGIN\n	PERFORM @extschema@.wml_live_enter(%L);\n	RETURN NULL;\nEND ', name));
+	EXECUTE format('CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS %L', @extschema@.wml_task_name(s, '_enter'),
+		format(E'\nBEGIN\n	PERFORM @extschema@.wml_live_enter(%L);\n	RETURN NULL;\nEND ', name));
 	-- after it
 	IF s.live = 'append' THEN
 		body := format($sql$
@@ -163,7 +164,7 @@ BEGIN
 	IF wml_step = 'alone' THEN
 		IF TG_OP = 'INSERT' THEN
 			INSERT INTO %1$s AS kept (%3$I, gram)
-			SELECT task, added FROM (%4$s) AS delta WHERE task IS NOT NULL ORDER BY task
+			SELECT task, %13$s FROM (%14$s) AS came WHERE task IS NOT NULL GROUP BY task ORDER BY task
 			ON CONFLICT (%3$I) DO UPDATE SET gram = kept.gram OPERATOR(@extschema@.+) excluded.gram;
 			RETURN NULL;
 		ELSIF TG_OP = 'UPDATE' THEN
@@ -191,7 +192,7 @@ END $sql$, name, pending, s.key, inserted, updated, deleted,
 			CASE WHEN is_simple THEN format('DELETE FROM %s;', name)
 				ELSE format(E'EXECUTE format(%L, TG_RELID::regclass);\n		PERFORM %s();',
 					truncated, @extschema@.wml_task_name(s, '_fold')) END,
-			@extschema@.wml_task_name(s, '_fold'), @extschema@.wml_task_name(s, '_rows'));
+			@extschema@.wml_task_name(s, '_fold'), @extschema@.wml_task_name(s, '_rows'), gram, came);
 	END IF;
 	EXECUTE @extschema@.wml_live_function(s, '_keep', 'trigger', body);
 
