@@ -2,7 +2,7 @@
 # functions through an aggregate of their own, and a damaged page passes no input function.  Mutated states, as raw
 # bytes and in binary and text form, are each an error or an answer; none ends the server.
 #
-# HOSTILE_STATES: how many for each function, 500 unless told.
+# HOSTILE_STATES: how many for each function, 1200 unless told; those of models share them.
 use strict;
 use warnings;
 
@@ -10,7 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $count = $ENV{HOSTILE_STATES} || 500;
+my $count = $ENV{HOSTILE_STATES} || 1200;
+$| = 1;
 srand(40);    # the same mutations every time
 
 my $node = PostgreSQL::Test::Cluster->new('states');
@@ -118,12 +119,14 @@ my @auc_uses = (
 	[ 'wml_auc_state_out', 'SELECT auc_state($1, 1)::text' ],
 	[ 'wml_auc_state_send', 'SELECT wml_auc_state_send(auc_state($1, 1))' ]);
 
+my $share = int($count / keys %models);
+
 # What a mutated state may lead to: an answer, or one of these: corrupted, out of range, other data exceptions.
 my $allowed = qr/^(answered|XX001|22003|22000|22023|22004|54000)$/;
 
 sub check_outcomes
 {
-	my ($name, $table, $statement) = @_;
+	my ($name, $table, $statement, $count) = @_;
 	my $outcomes = $node->safe_psql(
 		'postgres', qq(
 		SELECT setseed(0.4);
@@ -141,9 +144,9 @@ sub check_outcomes
 
 for my $model (sort keys %models)
 {
-	check_outcomes($_->[0], "state_$model", $_->[1]) for @uses;
+	check_outcomes($_->[0], "state_$model", $_->[1], $share) for @uses;
 }
-check_outcomes($_->[0], 'state_auc', $_->[1]) for @auc_uses;
+check_outcomes($_->[0], 'state_auc', $_->[1], $count) for @auc_uses;
 
 # Binary form: files of COPY with one column and one row, which is all that lies around the value.
 my $head = "PGCOPY\n\xff\r\n\0" . pack('NNn', 0, 0, 1);
@@ -230,7 +233,7 @@ $node->safe_psql(
 
 sub check_forged
 {
-	my ($aggregate, $table, $statement) = @_;
+	my ($aggregate, $table, $statement, $count) = @_;
 	my $outcomes = $node->safe_psql(
 		'postgres', qq(
 		SELECT setseed(0.4);
@@ -246,11 +249,11 @@ sub check_forged
 
 for my $model (sort keys %models)
 {
-	check_forged('forged_accum', "state_$model", "SELECT forged_accum(gram, 1, $models{$model}) FROM good");
-	check_forged('forged_combine', "state_$model", 'SELECT forged_combine(model_state($2, 1))');
+	check_forged('forged_accum', "state_$model", "SELECT forged_accum(gram, 1, $models{$model}) FROM good", $share);
+	check_forged('forged_combine', "state_$model", 'SELECT forged_combine(model_state($2, 1))', $share);
 }
-check_forged('forged_auc_accum', 'state_auc', 'SELECT forged_auc_accum(sin(i), cos(i)) FROM generate_series(1, 20) AS i');
-check_forged('forged_auc_combine', 'state_auc', 'SELECT forged_auc_combine(auc_state($2, 1))');
+check_forged('forged_auc_accum', 'state_auc', 'SELECT forged_auc_accum(sin(i), cos(i)) FROM generate_series(1, 20) AS i', $count);
+check_forged('forged_auc_combine', 'state_auc', 'SELECT forged_auc_combine(auc_state($2, 1))', $count);
 
 # No server process has ended in the meantime.
 unlike(slurp_file($node->logfile), qr/terminated by signal/, 'no crash');
