@@ -199,7 +199,16 @@ for my $type ('model', 'auc')
 		EXCEPTION WHEN OTHERS THEN
 			RETURN SQLSTATE;
 		END \$\$;
-		SELECT outcome, count(*) FROM (SELECT receive_$type(i) AS outcome FROM generate_series(1, $count) AS i) AS t GROUP BY outcome ORDER BY outcome));
+		CREATE TABLE received_outcome_$type (outcome text);
+		CREATE PROCEDURE receive_all_$type() LANGUAGE plpgsql AS \$\$
+		BEGIN
+			FOR i IN 1 .. $count LOOP
+				INSERT INTO received_outcome_$type VALUES (receive_$type(i));
+				COMMIT;
+			END LOOP;
+		END \$\$;
+		CALL receive_all_$type();
+		SELECT outcome, count(*) FROM received_outcome_$type GROUP BY outcome ORDER BY outcome));
 	my %seen = map { split /\|/ } split /\n/, $outcomes;
 	my @bad = grep { $_ !~ /^(answered|22P03|08P01|22003|22000)$/ } keys %seen;
 	ok(!@bad && $seen{answered} && $seen{'22P03'}, "wml_${type}_state_recv: " . join(', ', map { "$_ $seen{$_}" } sort keys %seen));
