@@ -86,7 +86,7 @@ COMMENT ON OPERATOR - (wml_gram, wml_gram) IS 'gram of the rows of the left with
 
 CREATE OPERATOR = (
 	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_eq,
-	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
 );
 COMMENT ON OPERATOR = (wml_gram, wml_gram) IS 'every figure, rounded to double precision, is equal';
 
@@ -109,6 +109,81 @@ CREATE OPERATOR CLASS wml_gram_hash_ops DEFAULT FOR TYPE wml_gram USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 wml_gram_hash(wml_gram),
 	FUNCTION 2 wml_gram_hash_extended(wml_gram, int8);
+
+CREATE FUNCTION wml_gram_lt(wml_gram, wml_gram) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_lt(wml_gram, wml_gram) IS 'implementation of < operator';
+
+CREATE FUNCTION wml_gram_le(wml_gram, wml_gram) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_le(wml_gram, wml_gram) IS 'implementation of <= operator';
+
+CREATE FUNCTION wml_gram_gt(wml_gram, wml_gram) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_gt(wml_gram, wml_gram) IS 'implementation of > operator';
+
+CREATE FUNCTION wml_gram_ge(wml_gram, wml_gram) RETURNS bool
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_ge(wml_gram, wml_gram) IS 'implementation of >= operator';
+
+CREATE FUNCTION wml_gram_cmp(wml_gram, wml_gram) RETURNS int4
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_cmp(wml_gram, wml_gram) IS 'less-equal-greater';
+
+CREATE OPERATOR < (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_lt,
+	COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (wml_gram, wml_gram) IS 'sorts before';
+
+CREATE OPERATOR <= (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_le,
+	COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (wml_gram, wml_gram) IS 'sorts before or equal to';
+
+CREATE OPERATOR > (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_gt,
+	COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (wml_gram, wml_gram) IS 'sorts after';
+
+CREATE OPERATOR >= (
+	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_ge,
+	COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (wml_gram, wml_gram) IS 'sorts after or equal to';
+
+-- Without it, what the server does by sorting would fail.  The order means nothing.
+CREATE OPERATOR CLASS wml_gram_btree_ops DEFAULT FOR TYPE wml_gram USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 wml_gram_cmp(wml_gram, wml_gram);
+
+CREATE FUNCTION wml_gram_scale(gram wml_gram, factor float8) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_scale(wml_gram, float8) IS 'implementation of * operator';
+
+CREATE FUNCTION wml_gram_scale(factor float8, gram wml_gram) RETURNS wml_gram
+	AS 'MODULE_PATHNAME', 'wml_gram_scale_commuted' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_gram_scale(float8, wml_gram) IS 'implementation of * operator';
+
+CREATE OPERATOR * (
+	LEFTARG = wml_gram, RIGHTARG = float8, FUNCTION = wml_gram_scale, COMMUTATOR = *
+);
+COMMENT ON OPERATOR * (wml_gram, float8) IS 'gram of the same rows, their weights multiplied';
+
+CREATE OPERATOR * (
+	LEFTARG = float8, RIGHTARG = wml_gram, FUNCTION = wml_gram_scale, COMMUTATOR = *
+);
+COMMENT ON OPERATOR * (float8, wml_gram) IS 'gram of the same rows, their weights multiplied';
+
+CREATE FUNCTION wml_add(a wml_gram, b wml_gram) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION wml_add(wml_gram, wml_gram) IS 'gram of the rows of both, where NULL has no rows';
 
 -- Accessors
 

@@ -86,5 +86,19 @@ $plan = $node->safe_psql(
 ($memory) = $plan =~ /Batches: 1  Memory Usage: ([0-9]+)kB/;
 cmp_ok($memory / 20, '<', 1700, 'bytes for a group');
 
+# The buffers of all groups together stay within their 64 MB, also beside an aggregate that has a
+# memory context for each group.
+my @memory = map {
+	$node->safe_psql(
+		'postgres', qq(
+		SET work_mem = '2GB';
+		SET enable_sort = off;
+		CREATE AGGREGATE pg_temp.collect(int) (SFUNC = array_append, STYPE = int[], INITCOND = '{}');
+		EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+		SELECT i % 3000, $_ FROM generate_series(1, 60000) AS i GROUP BY 1)) =~ /Batches: 1  Memory Usage: ([0-9]+)kB/
+} ('wml_gram(array_fill(i::float8, ARRAY[60]), i)', 'pg_temp.collect(i)', 'wml_gram(array_fill(i::float8, ARRAY[60]), i), pg_temp.collect(i)');
+is(@memory, 3, 'there is something to compare');
+cmp_ok($memory[2], '<', $memory[0] + $memory[1] + 1024, 'an aggregate beside another');
+
 $node->stop;
 done_testing();

@@ -16,6 +16,19 @@ wmlc_gram_init(WmlcGram *gram, int dims)
 	gram->constant = -1;
 }
 
+void
+wmlc_gram_forget_rows(WmlcGram *gram)
+{
+	int64_t		rows = gram->rows;
+	int64_t		skipped = gram->skipped;
+	int64_t		weightless = gram->weightless;
+
+	wmlc_gram_init(gram, gram->dims);
+	gram->rows = rows;
+	gram->skipped = skipped;
+	gram->weightless = weightless;
+}
+
 /* Rows join: they are counted, and features may cease to be constant. */
 static void
 count_rows(WmlcGram *gram, const double *rows, int stride, int count)
@@ -218,4 +231,64 @@ wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other)
 	wmlc_gram_add_sums(entries, other->sums, other->sums + entries,
 					   wmlc_gram_hi(gram), wmlc_gram_lo(gram));
 	return WMLC_OK;
+}
+
+/* The sum of squares times factor^2, in a unit in which it has all its digits. */
+static void
+scale_weight_squares(WmlcGram *gram, double factor)
+{
+	static const int64_t units[] = {0, WMLC_WEIGHT_EXPONENT, -WMLC_WEIGHT_EXPONENT};
+	int			power;
+	double		fraction = frexp(factor, &power);
+	WmlcDd		squares = wmlc_dd_mul_d(wmlc_dd_mul_d(gram->weight_squares, fraction), fraction);
+
+	for (int i = 0; i < 3; i++)
+	{
+		WmlcDd		scaled = wmlc_dd_ldexp(squares, 2 * (power + gram->weight_exponent - units[i]));
+
+		if (!(scaled.hi > 0x1p-800 && scaled.hi < 0x1p900) && i < 2)
+			continue;
+		gram->weight_squares = scaled;
+		gram->weight_exponent = units[i];
+		return;
+	}
+}
+
+/* A product that overflows, or the loss of all weight, is an error; what was not finite stays so. */
+static bool
+scale_sum(double *hi, double *lo, double factor)
+{
+	WmlcDd		product = wmlc_dd_normalize(wmlc_dd_mul_d((WmlcDd) {*hi, *lo}, factor));
+	bool		overflow = isfinite(*hi) && !isfinite(product.hi);
+
+	if (isfinite(*hi))
+	{
+		*hi = product.hi;
+		*lo = product.lo;
+	}
+	return !overflow;
+}
+
+WmlcStatus
+wmlc_gram_scale(WmlcGram *gram, double factor)
+{
+	size_t		entries = wmlc_gram_entries(gram->dims);
+	double	   *hi = wmlc_gram_hi(gram);
+	double	   *lo = wmlc_gram_lo(gram);
+	bool		had_weight = gram->weight.hi > 0.0;
+	bool		fits;
+
+	if (factor == 0.0)
+	{
+		gram->weightless = gram->rows;
+		wmlc_gram_forget_rows(gram);
+		return WMLC_OK;
+	}
+	scale_weight_squares(gram, factor);
+	fits = scale_sum(&gram->weight.hi, &gram->weight.lo, factor) &&
+		scale_sum(&gram->q.hi, &gram->q.lo, factor) &&
+		scale_sum(&gram->h.hi, &gram->h.lo, factor);
+	for (size_t k = 0; k < entries && fits; k++)
+		fits = scale_sum(&hi[k], &lo[k], factor);
+	return fits && (gram->weight.hi > 0.0 || !had_weight) ? WMLC_OK : WMLC_NOT_FINITE;
 }

@@ -209,6 +209,12 @@ extern WmlcStatus wmlc_gram_merge(WmlcGram *gram, const WmlcGram *other);
 extern WmlcStatus wmlc_gram_subtract(WmlcGram *gram, const WmlcGram *other);
 
 /*
+ * Multiply the weights of all rows by a finite number that is not negative.  By
+ * zero, no row has weight.
+ */
+extern WmlcStatus wmlc_gram_scale(WmlcGram *gram, double factor);
+
+/*
  * Below 0, 0 or above 0: a total order in which grams are equal when every
  * figure, rounded to double, is the same.  NaN comes last and equals NaN.
  */

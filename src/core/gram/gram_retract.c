@@ -20,19 +20,6 @@
  */
 #define RETRACT_LIMIT 0x1p-10
 
-static void
-forget_rows(WmlcGram *gram)
-{
-	int64_t		rows = gram->rows;
-	int64_t		skipped = gram->skipped;
-	int64_t		weightless = gram->weightless;
-
-	wmlc_gram_init(gram, gram->dims);
-	gram->rows = rows;
-	gram->skipped = skipped;
-	gram->weightless = weightless;
-}
-
 static WmlcDd
 subtract(WmlcDd a, WmlcDd b)
 {
@@ -215,7 +202,7 @@ wmlc_gram_retract(WmlcGram *gram, const double *z, double weight, WmlcGramWatch 
 	}
 	if (wmlc_gram_weighted_rows(gram) == 0)
 	{
-		forget_rows(gram);
+		wmlc_gram_forget_rows(gram);
 		wmlc_gram_watch(watch, gram);
 		return true;
 	}
@@ -398,7 +385,7 @@ wmlc_gram_subtract(WmlcGram *gram, const WmlcGram *other)
 		{
 			if (!same_sums(gram, other, squares))
 				return WMLC_NOT_CONTAINED;
-			forget_rows(gram);
+			wmlc_gram_forget_rows(gram);
 		}
 		else
 		{

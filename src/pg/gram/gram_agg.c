@@ -148,12 +148,12 @@ state_for_update(FunctionCallInfo fcinfo, MemoryContext context, int dims, bool 
 	const WmlcGram *flat;
 
 	if (PG_ARGISNULL(0))
-		return wml_gram_state_create(context, dims, buffered);
+		return wml_gram_state_create(fcinfo, context, dims, buffered);
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
 	if (state != NULL)
 		return state;
 	flat = PG_GETARG_GRAM(0);
-	state = wml_gram_state_create(context, flat->dims == 0 ? dims : flat->dims, buffered);
+	state = wml_gram_state_create(fcinfo, context, flat->dims == 0 ? dims : flat->dims, buffered);
 	wml_check(wmlc_gram_merge(&state->gram, flat));
 	return state;
 }
@@ -164,9 +164,9 @@ add_counts(int64 a, int64 b)
 	int64		sum;
 
 	if (pg_add_s64_overflow(a, b, &sum))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("bigint out of range")));
+		wml_check(WMLC_COUNT_OVERFLOW);
+	if (sum < 0)
+		wml_check(WMLC_NOT_CONTAINED);
 	return sum;
 }
 

@@ -17,6 +17,14 @@ PG_FUNCTION_INFO_V1(wml_gram_add);
 PG_FUNCTION_INFO_V1(wml_gram_subtract);
 PG_FUNCTION_INFO_V1(wml_gram_eq);
 PG_FUNCTION_INFO_V1(wml_gram_ne);
+PG_FUNCTION_INFO_V1(wml_add);
+PG_FUNCTION_INFO_V1(wml_gram_scale);
+PG_FUNCTION_INFO_V1(wml_gram_scale_commuted);
+PG_FUNCTION_INFO_V1(wml_gram_lt);
+PG_FUNCTION_INFO_V1(wml_gram_le);
+PG_FUNCTION_INFO_V1(wml_gram_gt);
+PG_FUNCTION_INFO_V1(wml_gram_ge);
+PG_FUNCTION_INFO_V1(wml_gram_cmp);
 PG_FUNCTION_INFO_V1(wml_gram_hash);
 PG_FUNCTION_INFO_V1(wml_gram_hash_extended);
 PG_FUNCTION_INFO_V1(wml_n);
@@ -117,6 +125,43 @@ wml_gram_subtract(PG_FUNCTION_ARGS)
 	PG_RETURN_GRAM(result);
 }
 
+/* + where NULL is the gram of no rows. */
+Datum
+wml_add(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0));
+	return wml_gram_add(fcinfo);
+}
+
+static Datum
+scaled(const WmlcGram *gram, double factor)
+{
+	WmlGram    *result = wml_gram_create(gram->dims);
+
+	if (!(factor >= 0.0) || isinf(factor))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("factor of a gram must be a finite number and not negative: %g", factor)));
+	memcpy(&result->body, gram, wmlc_gram_bytes(gram->dims));
+	wml_check(wmlc_gram_scale(&result->body, factor));
+	PG_RETURN_GRAM(result);
+}
+
+Datum
+wml_gram_scale(PG_FUNCTION_ARGS)
+{
+	return scaled(PG_GETARG_GRAM(0), PG_GETARG_FLOAT8(1));
+}
+
+Datum
+wml_gram_scale_commuted(PG_FUNCTION_ARGS)
+{
+	return scaled(PG_GETARG_GRAM(1), PG_GETARG_FLOAT8(0));
+}
+
 Datum
 wml_gram_eq(PG_FUNCTION_ARGS)
 {
@@ -127,6 +172,36 @@ Datum
 wml_gram_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!wmlc_gram_equal(PG_GETARG_GRAM(0), PG_GETARG_GRAM(1)));
+}
+
+Datum
+wml_gram_lt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(wmlc_gram_compare(PG_GETARG_GRAM(0), PG_GETARG_GRAM(1)) < 0);
+}
+
+Datum
+wml_gram_le(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(wmlc_gram_compare(PG_GETARG_GRAM(0), PG_GETARG_GRAM(1)) <= 0);
+}
+
+Datum
+wml_gram_gt(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(wmlc_gram_compare(PG_GETARG_GRAM(0), PG_GETARG_GRAM(1)) > 0);
+}
+
+Datum
+wml_gram_ge(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(wmlc_gram_compare(PG_GETARG_GRAM(0), PG_GETARG_GRAM(1)) >= 0);
+}
+
+Datum
+wml_gram_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(wmlc_gram_compare(PG_GETARG_GRAM(0), PG_GETARG_GRAM(1)));
 }
 
 /* What equal grams have in common to the last bit, as bytes. */

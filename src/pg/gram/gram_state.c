@@ -13,7 +13,6 @@
 #include "core/base/stream.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram_state.h"
-#include "pg/gram/state_pool.h"
 
 /*
  * A group that has had a few rows gets a buffer, where the next ones wait and
@@ -70,11 +69,12 @@ waiting_weights(WmlGramState *state)
 static void
 get_buffer(WmlGramState *state)
 {
-	WmlStatePool *pool = wml_state_pool_of(state->header.eoh_context);
+	WmlStatePool *pool = state->pool;
 	Size		size = WMLC_CACHE_LINE +
 		(state->capacity * (row_stride(state) + 1) + WMLC_ROW_PADDING) * sizeof(double);
 
-	if (pool->buffers + size > Min(LARGEST_BUFFERS, (Size) work_mem * 1024 / 2))
+	/* without a lasting call there is a pool for each group, and nobody knows what all have taken */
+	if (pool->pools == NULL || pool->buffers + size > Min(LARGEST_BUFFERS, (Size) work_mem * 1024 / 2))
 	{
 		state->capacity = 0;	/* do not ask again */
 		return;
@@ -144,51 +144,72 @@ let_row_wait(WmlGramState *state, const WmlRow *row)
 }
 
 /*
- * Rows of groups without a buffer stay for a moment in a queue that all of them
- * share.  With many groups the state of the next row is in no cache, and neither
- * are its sums.  The queue gives both the time to arrive: the state is fetched
- * when the row comes, the sums when half of the rows in front of it have gone.
+ * Rows of groups without a buffer stay for a moment in a queue that all of the
+ * pool share.  With many groups the state of the next row is in no cache, and
+ * neither are its sums.  The queue gives both the time to arrive: the state is
+ * fetched when the row comes, the sums when half of the rows in front of it have
+ * gone.
  */
 #define QUEUE_ROWS 4
 
 typedef struct QueuedRow
 {
-	WmlGramState *state;		/* NULL when it is gone */
+	WmlGramState *state;
 	double		weight;
-	double		z[WMLC_ROW_SIZE];
+	double	   *z;
 } QueuedRow;
 
-static QueuedRow queue[QUEUE_ROWS];
-static unsigned queue_head = 0;
-static unsigned queue_tail = 0;
+typedef struct RowQueue
+{
+	int			dims;			/* of the longest row that has room */
+	unsigned	head;
+	unsigned	tail;
+	QueuedRow	rows[QUEUE_ROWS];
+} RowQueue;
 
 static inline QueuedRow *
-queued_row(unsigned number)
+queued_row(RowQueue *queue, unsigned number)
 {
-	return &queue[number % QUEUE_ROWS];
-}
-
-/* Callback of a context of states that goes, as after an error. */
-static void
-forget_queued_rows(void *context)
-{
-	for (unsigned i = queue_head; i != queue_tail; i++)
-	{
-		QueuedRow  *row = queued_row(i);
-
-		if (row->state != NULL && row->state->header.eoh_context == context)
-			row->state = NULL;
-	}
+	return &queue->rows[number % QUEUE_ROWS];
 }
 
 /* The oldest row leaves the queue. */
-static void
-advance_queue(void)
+static inline void
+advance_queue(RowQueue *queue)
 {
-	QueuedRow  *row = queued_row(queue_head++);
+	QueuedRow  *row = queued_row(queue, queue->head++);
 
-	if (row->state != NULL)
-		wml_check(wmlc_gram_add_row(&row->state->gram, row->z, row->weight));
+	wml_check(wmlc_gram_add_row(&row->state->gram, row->z, row->weight));
+}
+
+static void
+empty_queue(RowQueue *queue)
+{
+	while (queue->head != queue->tail)
+		advance_queue(queue);
+}
+
+/* Groups of one aggregate may have rows of different lengths. */
+static void
+make_room_in_queue(WmlStatePool *pool, int dims)
+{
+	RowQueue   *queue = (RowQueue *) pool->queue;
+	int			stride = dims + 1 + WMLC_ROW_PADDING;
+	double	   *z;
+
+	if (queue == NULL)
+	{
+		queue = (RowQueue *) wml_state_pool_alloc(pool, sizeof(RowQueue));
+		memset(queue, 0, sizeof(RowQueue));
+		pool->queue = queue;
+	}
+	if (queue->dims >= dims)
+		return;
+	empty_queue(queue);
+	z = (double *) wml_state_pool_alloc(pool, QUEUE_ROWS * stride * sizeof(double));
+	for (int i = 0; i < QUEUE_ROWS; i++)
+		queue->rows[i].z = z + i * stride;
+	queue->dims = dims;
 }
 
 static void
@@ -197,8 +218,6 @@ prefetch_sums(const QueuedRow *row)
 	WmlGramState *state = row->state;
 	int			count;
 
-	if (state == NULL)
-		return;
 	/* the sums, and the counts of the features behind them */
 	count = 2 * (int) wmlc_gram_entries(state->gram.dims) + state->gram.dims;
 	for (int i = 0; i < count; i += 8)
@@ -236,13 +255,16 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 }
 
 WmlGramState *
-wml_gram_state_create(MemoryContext aggregate_context, int dims, bool buffered)
+wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context, int dims, bool buffered)
 {
-	WmlStatePool *pool = wml_state_pool(aggregate_context, forget_queued_rows);
+	WmlStatePool *pool = wml_state_pool(fcinfo, aggregate_context);
 	WmlGramState *state = (WmlGramState *)
 		wml_state_pool_alloc(pool, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims));
 
+	if (buffered)
+		make_room_in_queue(pool, dims);
 	EOH_init_header(&state->header, &state_methods, pool->context);
+	state->pool = pool;
 	state->waiting = NULL;
 	state->watch = NULL;
 	state->queued = buffered;
@@ -340,23 +362,23 @@ wml_gram_state_flush(WmlGramState *state)
 {
 	if (!state->queued)
 		return;
-	while (queue_head != queue_tail)
-		advance_queue();
+	empty_queue((RowQueue *) state->pool->queue);
 	add_waiting_rows(state);
 }
 
 static void
 add_to_queue(WmlGramState *state, const WmlRow *row)
 {
-	QueuedRow  *place = queued_row(queue_tail++);
+	RowQueue   *queue = (RowQueue *) state->pool->queue;
+	QueuedRow  *place = queued_row(queue, queue->tail++);
 
 	place->state = state;
 	place->weight = row->weight;
 	write_padded_row(place->z, row);
-	if (queue_tail - queue_head == QUEUE_ROWS)
-		advance_queue();
-	if (queue_tail - queue_head > QUEUE_ROWS / 2)
-		prefetch_sums(queued_row(queue_head + QUEUE_ROWS / 2 - 1));
+	if (queue->tail - queue->head == QUEUE_ROWS)
+		advance_queue(queue);
+	if (queue->tail - queue->head > QUEUE_ROWS / 2)
+		prefetch_sums(queued_row(queue, queue->head + QUEUE_ROWS / 2 - 1));
 }
 
 static void

@@ -16,18 +16,20 @@
 #include "utils/expandeddatum.h"
 
 #include "pg/gram/gram.h"
+#include "pg/gram/state_pool.h"
 
 /* What every row touches lies together at the beginning. */
 typedef struct WmlGramState
 {
 	ExpandedObjectHeader header;
+	WmlStatePool *pool;			/* where it lies */
 	double	   *waiting;		/* rows that wait for the next pass, see gram_state.c, or NULL */
 	WmlcGramWatch *watch;		/* NULL outside moving windows */
 	uint16		pending;		/* how many rows wait */
 	uint16		capacity;		/* how many can wait; 0: there never will be a buffer */
 	bool		weighted;		/* some of them have another weight than 1 */
 	bool		streamed;		/* they are written past the caches */
-	bool		queued;			/* without a buffer, rows go through the queue of gram_state.c */
+	bool		queued;			/* without a buffer, rows go through the pool's queue */
 	WmlcGram	gram;
 } WmlGramState;
 
@@ -38,8 +40,8 @@ extern WmlGramState *wml_gram_state_from_datum(Datum datum);
  * A new state without rows inside an aggregate's memory context.  `buffered`
  * says that it will receive many rows, and take none away.
  */
-extern WmlGramState *wml_gram_state_create(MemoryContext aggregate_context, int dims,
-										   bool buffered);
+extern WmlGramState *wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context,
+										   int dims, bool buffered);
 
 static inline Datum
 wml_gram_state_datum(WmlGramState *state)

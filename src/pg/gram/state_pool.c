@@ -20,38 +20,77 @@
 #define LARGEST_SLAB ((Size) 16 * 1024 * 1024)
 #define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
 
-static const char pool_name[] = "wml states";
-
-/* The pool's callback is the only one of its context, and the pool is where the callback is. */
-WmlStatePool *
-wml_state_pool_of(MemoryContext context)
+/*
+ * The pools of one call, in the memory that lasts as long as what the server
+ * knows of the call: one for each grouping set.
+ */
+typedef struct WmlStatePools
 {
-	return (WmlStatePool *) context->reset_cbs;
+	WmlStatePool *first;
+	MemoryContextCallback gone;
+} WmlStatePools;
+
+/* Either may go before the other, and tells it so. */
+static void
+pools_gone(void *arg)
+{
+	WmlStatePools *pools = (WmlStatePools *) arg;
+
+	for (WmlStatePool *pool = pools->first; pool != NULL; pool = pool->following)
+		pool->pools = NULL;
 }
 
-/*
- * The pool is found again by the name of its context; only the newest children
- * are looked at, because other aggregates may create one for each of a million
- * groups.
- */
-WmlStatePool *
-wml_state_pool(MemoryContext aggregate_context, MemoryContextCallbackFunction forget)
+static void
+pool_gone(void *arg)
 {
-	MemoryContext child = aggregate_context->firstchild;
+	WmlStatePool *pool = (WmlStatePool *) arg;
+	WmlStatePool **link;
+
+	if (pool->pools == NULL)
+		return;
+	for (link = &pool->pools->first; *link != pool; link = &(*link)->following)
+		;
+	*link = pool->following;
+}
+
+static WmlStatePools *
+pools_of_call(FmgrInfo *flinfo)
+{
+	WmlStatePools *pools = (WmlStatePools *) flinfo->fn_extra;
+
+	if (pools == NULL)
+	{
+		pools = (WmlStatePools *) MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(WmlStatePools));
+		pools->gone.func = pools_gone;
+		pools->gone.arg = pools;
+		MemoryContextRegisterResetCallback(flinfo->fn_mcxt, &pools->gone);
+		flinfo->fn_extra = pools;
+	}
+	return pools;
+}
+
+WmlStatePool *
+wml_state_pool(FunctionCallInfo fcinfo, MemoryContext aggregate_context)
+{
+	WmlStatePools *pools = pools_of_call(fcinfo->flinfo);
+	MemoryContext context;
 	WmlStatePool *pool;
 
-	for (int i = 0; i < 8 && child != NULL; i++, child = child->nextchild)
+	for (pool = pools->first; pool != NULL; pool = pool->following)
 	{
-		if (child->name == pool_name)
-			return wml_state_pool_of(child);
+		if (pool->aggregate_context == aggregate_context)
+			return pool;
 	}
-	/* the macro around it takes only literals, whose addresses tell nothing */
-	child = AllocSetContextCreateInternal(aggregate_context, pool_name, ALLOCSET_DEFAULT_SIZES);
-	pool = (WmlStatePool *) MemoryContextAllocZero(child, sizeof(WmlStatePool));
-	pool->context = child;
-	pool->callback.func = forget;
-	pool->callback.arg = child;
-	MemoryContextRegisterResetCallback(child, &pool->callback);
+	context = AllocSetContextCreate(aggregate_context, "wml states", ALLOCSET_SMALL_SIZES);
+	pool = (WmlStatePool *) MemoryContextAllocZero(context, sizeof(WmlStatePool));
+	pool->context = context;
+	pool->aggregate_context = aggregate_context;
+	pool->pools = pools;
+	pool->following = pools->first;
+	pools->first = pool;
+	pool->gone.func = pool_gone;
+	pool->gone.arg = pool;
+	MemoryContextRegisterResetCallback(context, &pool->gone);
 	return pool;
 }
 

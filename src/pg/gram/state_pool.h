@@ -8,27 +8,31 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "utils/palloc.h"
 
 typedef struct WmlStatePool
 {
-	MemoryContextCallback callback; /* when the pool goes; first, see state_pool.c */
 	MemoryContext context;		/* a child of the aggregate's */
+	MemoryContext aggregate_context;
+	struct WmlStatePools *pools;	/* those of the same call, or NULL when the call did not last */
+	struct WmlStatePool *following;	/* the next of them */
+	MemoryContextCallback gone; /* when the pool goes */
 	char	   *next;			/* what is left of the last slab */
 	Size		left;
 	Size		total;			/* the sizes of all slabs */
 	Size		buffers;		/* what the pool's user has taken for more than the states */
+	void	   *queue;			/* the user's own */
 } WmlStatePool;
 
 /*
  * The pool below an aggregate's memory context, made when it is first asked
- * for.  `forget` will be called with the pool's context when that goes.
+ * for.  It is remembered where the server lets a function remember things from
+ * call to call, so the same transition function of the same aggregate finds it
+ * again.  An executor that prepares the function anew for every row gets a new
+ * pool for every group.
  */
-extern WmlStatePool *wml_state_pool(MemoryContext aggregate_context,
-									MemoryContextCallbackFunction forget);
-
-/* The pool whose context this is. */
-extern WmlStatePool *wml_state_pool_of(MemoryContext context);
+extern WmlStatePool *wml_state_pool(FunctionCallInfo fcinfo, MemoryContext aggregate_context);
 
 /* The next piece of the pool's memory. */
 extern void *wml_state_pool_alloc(WmlStatePool *pool, Size size);

@@ -514,6 +514,39 @@ test_repeated(void)
 	}
 }
 
+/* A multiple is the gram of the rows with their weights multiplied, in every magnitude. */
+static void
+test_scale(void)
+{
+	uint64_t	seed = 30;
+
+	for (int trial = 0; trial < 300; trial++)
+	{
+		int			dims = 1 + trial % 9;
+		double		factor = ldexp(1.0 + (trial % 3 == 0 ? 0.0 : check_random(&seed)), trial % 2 == 0 ? trial - 150 : 4 * (trial - 150));
+		Rows		rows = rows_random(dims, 20, &seed);
+		WmlcGram   *gram,
+				   *expected;
+
+		rows_weigh(&rows, &seed);
+		gram = gram_of(&rows);
+		for (int r = 0; r < rows.count; r++)
+			rows.weights[r] *= trial % 3 == 0 ? factor : 1.0;
+		expected = gram_of(&rows);
+		CHECK(wmlc_gram_scale(gram, factor) == WMLC_OK && valid(gram), "times %g", factor);
+		CHECK(gram->rows == expected->rows && gram->constant == expected->constant, "times %g", factor);
+		CHECK(fabs(wmlc_gram_effective_rows(gram) - wmlc_gram_effective_rows(expected)) <=
+			  1e-14 * wmlc_gram_effective_rows(expected), "times %g", factor);
+		/* a power of two changes no digit */
+		CHECK(trial % 3 > 0 || same_figures(gram, expected), "times %g", factor);
+		for (int i = 0; i <= dims && trial % 3 > 0; i++)
+			CHECK_NEAR(wmlc_gram_figure(gram, i, i), factor * wmlc_gram_figure(expected, i, i), 0x1p-51);
+		free(gram);
+		free(expected);
+		rows_free(&rows);
+	}
+}
+
 int
 main(void)
 {
@@ -528,5 +561,6 @@ main(void)
 	test_noise();
 	test_weightless();
 	test_repeated();
+	test_scale();
 	return check_summary();
 }
