@@ -227,7 +227,7 @@ CREATE FUNCTION wml_adapt(gram wml_gram, coef float8[], eta float8 DEFAULT NULL,
 						  share float8 DEFAULT NULL)
 	RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION wml_adapt(wml_gram, float8[], float8, int, float8) IS 'coefficients after so many gradient steps on the gram''s squared error';
+COMMENT ON FUNCTION wml_adapt(wml_gram, float8[], float8, int, float8) IS 'coefficients after some gradient steps on the gram''s squared error';
 
 CREATE FUNCTION wml_adapt_path(gram wml_gram, coef float8[], eta float8 DEFAULT NULL, steps int DEFAULT 1,
 							   share float8 DEFAULT NULL)

@@ -52,7 +52,7 @@ CREATE FUNCTION wml_hinge_adapt(gram wml_gram, coef float8[], eta float8 DEFAULT
 								radius float8 DEFAULT 1, share float8 DEFAULT NULL)
 	RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION wml_hinge_adapt(wml_gram, float8[], float8, int, float8, float8) IS 'coefficients after so many projected gradient steps on the gram''s hinge loss';
+COMMENT ON FUNCTION wml_hinge_adapt(wml_gram, float8[], float8, int, float8, float8) IS 'coefficients after some projected gradient steps on the gram''s hinge loss';
 
 CREATE TYPE wml_auc_state;
 

@@ -24,7 +24,7 @@ COMMENT ON FUNCTION wml_predict(wml_mlp, float8[]) IS 'prediction of a network';
 
 CREATE FUNCTION wml_adapt(model wml_mlp, x float8[], y float8[], eta float8, steps int) RETURNS wml_mlp
 	AS 'MODULE_PATHNAME', 'wml_mlp_adapt' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_adapt(wml_mlp, float8[], float8[], float8, int) IS 'network after so many gradient steps on the rows';
+COMMENT ON FUNCTION wml_adapt(wml_mlp, float8[], float8[], float8, int) IS 'network after some gradient steps on the rows';
 
 CREATE FUNCTION wml_adapt_path(model wml_mlp, x float8[], y float8[], eta float8, steps int)
 	RETURNS TABLE (step int, mse float8)

@@ -23,7 +23,7 @@ CREATE AGGREGATE wml_folds(x float8[], y float8, count int) (
 	SSPACE = 10000,
 	FINALFUNC = wml_folds_final
 );
-COMMENT ON AGGREGATE wml_folds(float8[], float8, int) IS 'grams of so many folds, to which rows are dealt out in turn';
+COMMENT ON AGGREGATE wml_folds(float8[], float8, int) IS 'grams of the given number of folds, to which rows are dealt out in turn';
 
 CREATE FUNCTION wml_compare(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
 							models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
