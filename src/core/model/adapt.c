@@ -102,10 +102,20 @@ wmlc_r2(const WmlcGram *gram, const double *w, int constant, double *r2)
 	return WMLC_OK;
 }
 
+/* Behind the task: vectors of a descent, or what LAPACK needs to work on blocks. */
+static size_t
+scratch_doubles(int d)
+{
+	size_t		vectors = 8 * (size_t) (d + 1);
+	size_t		lapack = WMLC_EIGENVALUE_WORK * (size_t) d;
+
+	return vectors > lapack ? vectors : lapack;
+}
+
 size_t
 wmlc_adapt_workspace(int d)
 {
-	return (wmlc_task_doubles(d) + 8 * (size_t) (d + 1)) * sizeof(double)
+	return (wmlc_task_doubles(d) + scratch_doubles(d)) * sizeof(double)
 		+ wmlc_spectral_workspace(d);
 }
 
@@ -121,7 +131,7 @@ wmlc_largest_stable_eta(const WmlcGram *gram, double *eta, void *work)
 	wmlc_task_load(&task, gram, work);
 	status = wmlc_largest_eigenvalue(task.d, task.sums.hi, task.stride,
 									 (double *) work + wmlc_task_doubles(gram->dims),
-									 8 * (size_t) (gram->dims + 1), &eigenvalue);
+									 scratch_doubles(gram->dims), &eigenvalue);
 	if (status == WMLC_OK)
 		*eta = eigenvalue > 0.0 ? 2.0 * wmlc_dd_value(gram->weight) / eigenvalue : INFINITY;
 	return status;
