@@ -213,7 +213,7 @@ set_aside_dependent(WmlcFactor *factor, int k, int candidates)
 static bool
 comes_before(const WmlcFactor *factor, int i, int j)
 {
-	if (factor->scale[i] != factor->scale[j])
+	if (factor->scale[i] != factor->scale[j] && !factor->by_share)
 		return factor->scale[i] < factor->scale[j];
 	if (share_left(factor, i) != share_left(factor, j))
 		return share_left(factor, i) > share_left(factor, j);
@@ -223,6 +223,7 @@ comes_before(const WmlcFactor *factor, int i, int j)
 static int
 choose_pivot(const WmlcFactor *factor, int k, int candidates)
 {
+	double		leeway = factor->by_share ? 1.0 : PIVOT_LEEWAY;
 	double		largest = 0.0;
 	int			choice = -1;
 
@@ -230,7 +231,7 @@ choose_pivot(const WmlcFactor *factor, int k, int candidates)
 		largest = fmax(largest, share_left(factor, i));
 	for (int i = k; i < candidates; i++)
 	{
-		if (share_left(factor, i) * PIVOT_LEEWAY >= largest &&
+		if (share_left(factor, i) * leeway >= largest &&
 			(choice < 0 || comes_before(factor, i, choice)))
 			choice = i;
 	}

@@ -33,6 +33,12 @@ typedef struct WmlcFactor
 	int			rank;
 
 	/*
+	 * Set by a caller to whom it matters that the order does not depend on units:
+	 * always take the column of which the largest share is left.
+	 */
+	bool		by_share;
+
+	/*
 	 * The least share of a column's squared length that the columns eliminated
 	 * before it leave unexplained, over the independent columns: 1 when all
 	 * are orthogonal, and roughly 1 / condition.

@@ -10,20 +10,16 @@
  * of moments are of the fourth order in the activations, and would lose the
  * digits that tell tasks apart.
  */
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
+#include "core/linalg/tolerance.h"
 #include "core/mlp/mlp_internal.h"
 
 static const char *const weighting_words[] = {"bound"};
 
 const WmlcWords wmlc_mlp_weighting_words = WMLC_MORE_WORDS(&wmlc_rule_words, weighting_words);
-
-/*
- * A pivot this small relative to its diagonal is rounding: the coordinate
- * depends on those before it and carries no distance of its own.
- */
-#define DEPENDENT 1e-12
 
 void
 wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
@@ -38,7 +34,7 @@ wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
 
 	*embedding = (WmlcMlpEmbedding) {
 		.meta = meta, .p = p, .stride = (int) stride,
-		.dims = (size_t) p * (p + 1) / 2, .batch = batch,
+		.dims = wmlc_triangle_size(p), .batch = batch,
 		.weighting = {
 			.rule = options->weighting == WMLC_MLP_BOUND ? WMLC_MIXTURE : (WmlcRule) options->weighting,
 			.shrink = options->shrink, .whiten = options->whiten
@@ -190,23 +186,22 @@ pack(const WmlcMlpEmbedding *embedding, double factor, const double *base, doubl
 static double
 dot(const double *a, const double *b, size_t n)
 {
-	double		sum = 0.0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
+	return cblas_ddot((int) n, a, 1, b, 1);
 }
 
 /*
  * Cholesky factor of the pooled moment, and its inverse transposed.  Units
  * that are silent on the whole batch, and whatever else depends linearly on
  * the coordinates before it, drop out: their columns of the factor and of the
- * basis are zero.
+ * basis are zero.  LAPACK has no factor that goes on in order behind a zero
+ * pivot, and the bound needs it triangular in the order of the units.
  */
 static WmlcStatus
-factor_moment(WmlcMlpEmbedding *embedding, double scale)
+factor_moment(WmlcMlpEmbedding *embedding, double rows)
 {
 	int			p = embedding->p;
+	double		scale = 1.0 / rows;
+	double		tolerance = wmlc_zero_pivot_double(p * rows);
 	size_t		stride = embedding->stride;
 	double	   *factor = embedding->factor;
 	double	   *basis = embedding->basis;
@@ -230,7 +225,7 @@ factor_moment(WmlcMlpEmbedding *embedding, double scale)
 				row[j] = (scale * moment[j] - dot(row, other, j)) / other[j];
 		}
 		pivot = diagonal - dot(row, row, i);
-		row[i] = pivot > DEPENDENT * diagonal ? sqrt(pivot) : 0.0;
+		row[i] = pivot > tolerance * diagonal ? sqrt(pivot) : 0.0;
 	}
 
 	/* column i of the basis is row i of the inverse */
@@ -261,7 +256,7 @@ find_whitening(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t cou
 			return status;
 		rows += tasks[j].count;
 	}
-	return factor_moment(embedding, 1.0 / (double) rows);
+	return factor_moment(embedding, (double) rows);
 }
 
 /* v = (mean |z|^4 - |M|^2) / (n - 1), the variance of a mean of n zz' */

@@ -10,11 +10,10 @@
 
 #include "core/weights/embedding.h"
 #include "core/gram/task.h"
+#include "core/linalg/factor.h"
+#include "core/linalg/tolerance.h"
 
 #define ROOT_TWO 1.4142135623730951
-
-/* A pivot below this share of its column's square says the column depends. */
-#define DEPENDENT_PIVOT 0x1p-90
 
 /* Sums of the same rows in another order differ by less than this share. */
 #define NOISE 0x1p-90
@@ -176,105 +175,32 @@ wmlc_distance(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss)
 	return unit * wmlc_dd_value(wmlc_dd_sqrt(square));
 }
 
-/* Carve a span off a workspace. */
-static WmlcDdSpan
-take_span(double **space, size_t count)
+static void
+lay_out_whitener(WmlcWhitener *whitener, WmlcFactor *factor, WmlcDdSpan *column, int size,
+				 WmlcArena *arena)
 {
-	WmlcDdSpan	span = {*space, *space + count};
+	size_t		n = size;
 
-	*space += 2 * count;
-	return span;
+	whitener->size = size;
+	whitener->matrix = wmlc_arena_span(arena, n * n);
+	whitener->transposed = wmlc_arena_span(arena, n * wmlc_dd_stride(size));
+	wmlc_factor_layout(factor, size, false, arena);
+	*column = wmlc_arena_span(arena, n);
+
+	/* which is only needed later */
+	factor->square = (WmlcSquare) {wmlc_dd_stride(size), whitener->transposed};
 }
-
-/* What the construction of a whitener keeps in mind beside it. */
-typedef struct WhitenerBuilder
-{
-	WmlcWhitener *whitener;
-	const WmlcGram *pooled;		/* of second moments P */
-	WmlcDdSpan	images;			/* R P by rows */
-	WmlcDdSpan	remainder;		/* of each column's square, not yet explained */
-	double	   *total;			/* the column's square */
-	int		   *used;
-} WhitenerBuilder;
 
 size_t
 wmlc_whitener_workspace(int dims)
 {
-	size_t		p = (size_t) dims + 1;
+	WmlcArena	arena = {NULL, 0};
+	WmlcWhitener whitener;
+	WmlcFactor	factor;
+	WmlcDdSpan	column;
 
-	return (2 * p * p + 2 * p * wmlc_dd_stride(dims + 1) + 3 * p) * sizeof(double) + p * sizeof(int);
-}
-
-/* The column of which most is unexplained, or -1 when all are. */
-static int
-find_pivot(const WhitenerBuilder *builder)
-{
-	const double *remainder = builder->remainder.hi;
-	const double *total = builder->total;
-	int			pivot = -1;
-
-	for (int i = 0; i < builder->whitener->size; i++)
-	{
-		if (!builder->used[i] && remainder[i] > DEPENDENT_PIVOT * total[i] &&
-			(pivot < 0 || remainder[i] / total[i] > remainder[pivot] / total[pivot]))
-			pivot = i;
-	}
-	return pivot;
-}
-
-/*
- * The pivot's unit vector minus its projection on the earlier rows of R, in
- * the inner product of P (modified Gram and Schmidt).
- */
-static void
-orthogonalize(const WhitenerBuilder *builder, int pivot, WmlcDdSpan row, WmlcDdSpan image)
-{
-	const WmlcDdLoops *dots = wmlc_dd_loops();
-	const WmlcDdVectorLoops *vectors = wmlc_dd_vector_loops();
-	int			size = builder->whitener->size;
-
-	for (int k = 0; k < size; k++)
-	{
-		wmlc_dd_set(row, k, wmlc_dd(k == pivot ? 1.0 : 0.0));
-		wmlc_dd_set(image, k, wmlc_gram_moment(builder->pooled, pivot, k));
-	}
-	for (int r = 0; r < builder->whitener->rank; r++)
-	{
-		WmlcDdSpan	earlier = wmlc_dd_from(builder->whitener->matrix, (size_t) r * size);
-		WmlcDdSpan	earlier_image = wmlc_dd_from(builder->images, (size_t) r * size);
-		WmlcDd		overlap = wmlc_dd_neg(dots->dot(size, earlier, image));
-
-		vectors->add_multiple(size, overlap, earlier, row);
-		vectors->add_multiple(size, overlap, earlier_image, image);
-	}
-}
-
-/* Add a row to R for the pivot, unless nothing but rounding is left of it. */
-static void
-add_row(const WhitenerBuilder *builder, int pivot)
-{
-	WmlcWhitener *whitener = builder->whitener;
-	size_t		first = (size_t) whitener->rank * whitener->size;
-	WmlcDdSpan	row = wmlc_dd_from(whitener->matrix, first);
-	WmlcDdSpan	image = wmlc_dd_from(builder->images, first);
-	WmlcDd		variance;
-	WmlcDd		scale;
-
-	orthogonalize(builder, pivot, row, image);
-	variance = wmlc_dd_loops()->dot(whitener->size, row, image);
-	if (!(variance.hi > DEPENDENT_PIVOT * builder->total[pivot]))
-		return;
-	scale = wmlc_dd_div(wmlc_dd(1.0), wmlc_dd_sqrt(variance));
-	for (int k = 0; k < whitener->size; k++)
-	{
-		WmlcDd		scaled = wmlc_dd_mul(wmlc_dd_get(image, k), scale);
-
-		wmlc_dd_set(image, k, scaled);
-		wmlc_dd_set(row, k, wmlc_dd_mul(wmlc_dd_get(row, k), scale));
-		wmlc_dd_set(builder->remainder, k, wmlc_dd_sub(wmlc_dd_get(builder->remainder, k),
-													   wmlc_dd_mul(scaled, scaled)));
-	}
-	whitener->rank++;
+	lay_out_whitener(&whitener, &factor, &column, dims + 1, &arena);
+	return arena.used;
 }
 
 /* R' with zeros behind its rows. */
@@ -293,37 +219,29 @@ transpose(const WmlcWhitener *whitener)
 	}
 }
 
-/* A pivoted Cholesky factorisation P = L L', of which R is the inverse of L. */
+/* The sums W P = L L' with pivoting; R is sqrt(W) times the inverse of L. */
 WmlcStatus
 wmlc_whitener_create(WmlcWhitener *whitener, const WmlcGram *pooled, WmlcLoss loss,
 					 void *work, WmlcPoll poll)
 {
-	int			size = moment_rows(loss, pooled->dims);
-	double	   *space = (double *) work;
-	WhitenerBuilder builder = {.whitener = whitener, .pooled = pooled};
-	int			pivot;
+	int			d = pooled->dims;
+	int			size = moment_rows(loss, d);
+	WmlcDd		unit = wmlc_dd_sqrt(pooled->weight);
+	WmlcArena	arena = {work, 0};
+	WmlcFactor	factor;
+	WmlcDdSpan	column;
+	WmlcStatus	status;
 
-	whitener->size = size;
-	whitener->rank = 0;
-	whitener->matrix = take_span(&space, (size_t) size * size);
-	whitener->transposed = take_span(&space, (size_t) size * wmlc_dd_stride(size));
-	builder.images = whitener->transposed;	/* which is only needed later */
-	builder.remainder = take_span(&space, size);
-	builder.total = space;
-	builder.used = (int *) (space + size);
-	for (int i = 0; i < size; i++)
-	{
-		wmlc_dd_set(builder.remainder, i, wmlc_gram_moment(pooled, i, i));
-		builder.total[i] = builder.remainder.hi[i];
-		builder.used[i] = 0;
-	}
-	while ((pivot = find_pivot(&builder)) >= 0)
-	{
-		if (wmlc_interrupted(poll))
-			return WMLC_INTERRUPTED;
-		builder.used[pivot] = 1;
-		add_row(&builder, pivot);
-	}
+	lay_out_whitener(whitener, &factor, &column, size, &arena);
+	factor.by_share = true;
+	wmlc_factor_load(&factor, d + 1, pooled->sums, pooled->sums + wmlc_gram_entries(d), 0.0);
+	status = wmlc_factor(&factor, wmlc_zero_pivot(size, (double) wmlc_gram_weighted_rows(pooled)), poll);
+	whitener->rank = factor.rank;
+	if (status != WMLC_OK)
+		return status;
+	wmlc_factor_inverse(&factor, (WmlcSquare) {size, whitener->matrix}, column);
+	for (size_t k = 0; k < (size_t) factor.rank * size; k++)
+		wmlc_dd_set(whitener->matrix, k, wmlc_dd_mul(wmlc_dd_get(whitener->matrix, k), unit));
 	transpose(whitener);
 	return WMLC_OK;
 }
@@ -344,36 +262,44 @@ gather_sums(const WmlcGram *gram, WmlcLoss loss, WmlcDdSpan sums)
 		wmlc_dd_set(sums, i, wmlc_gram_sum(gram, i, gram->dims));
 }
 
-size_t
-wmlc_embedding_frame_workspace(int dims)
+static void
+lay_out_frame(WmlcEmbeddingFrame *frame, int dims, WmlcArena *arena)
 {
 	size_t		p = (size_t) dims + 1;
 	size_t		stride = wmlc_dd_stride(dims + 1);
 
-	return 2 * (3 * wmlc_triangle_size(dims + 1) + p * stride + 2 * stride) * sizeof(double);
+	frame->target_moments = wmlc_arena_span(arena, wmlc_triangle_size(dims + 1));
+	frame->sums = wmlc_arena_span(arena, wmlc_triangle_size(dims + 1));
+	frame->difference = wmlc_arena_span(arena, wmlc_triangle_size(dims + 1));
+	frame->square = wmlc_arena_span(arena, p * stride);
+	frame->product = wmlc_arena_span(arena, stride);
+	frame->row = wmlc_arena_span(arena, stride);
+}
+
+size_t
+wmlc_embedding_frame_workspace(int dims)
+{
+	WmlcArena	arena = {NULL, 0};
+	WmlcEmbeddingFrame frame;
+
+	lay_out_frame(&frame, dims, &arena);
+	return arena.used;
 }
 
 void
 wmlc_embedding_frame_create(WmlcEmbeddingFrame *frame, WmlcLoss loss, const WmlcGram *target,
 							const WmlcWhitener *whitener, void *work, WmlcPoll poll)
 {
-	int			p = target->dims + 1;
-	int			stride = wmlc_dd_stride(p);
-	double	   *space = (double *) work;
+	WmlcArena	arena = {work, 0};
 	WmlcDd		scale = moment_scale(target);
 
+	lay_out_frame(frame, target->dims, &arena);
 	frame->loss = loss;
 	frame->target = target;
 	frame->whitener = whitener;
 	frame->poll = poll;
 	frame->loops = wmlc_dd_vector_loops();
 	frame->moments = loss == WMLC_HINGE ? (size_t) target->dims : wmlc_gram_entries(target->dims);
-	frame->target_moments = take_span(&space, wmlc_triangle_size(p));
-	frame->sums = take_span(&space, wmlc_triangle_size(p));
-	frame->difference = take_span(&space, wmlc_triangle_size(p));
-	frame->square = take_span(&space, (size_t) p * stride);
-	frame->product = take_span(&space, stride);
-	frame->row = take_span(&space, stride);
 	gather_sums(target, loss, frame->sums);
 	for (size_t k = 0; k < frame->moments; k++)
 		wmlc_dd_set(frame->target_moments, k, wmlc_dd_mul(wmlc_dd_get(frame->sums, k), scale));
