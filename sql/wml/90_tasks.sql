@@ -422,7 +422,7 @@ BEGIN
 	IF s.live <> 'no' THEN
 		PERFORM @extschema@.wml_live_columns(s);
 	END IF;
-	IF clock_timestamp() > started + interval '2 seconds' THEN
+	IF clock_timestamp() > started + interval '5 seconds' AND current_setting('wml.progress', true)::bool THEN
 		RAISE NOTICE 'collected % tasks from % rows in % s', tasks, rows, round(extract(epoch FROM clock_timestamp() - started)::numeric, 1);
 	END IF;
 END $$;
