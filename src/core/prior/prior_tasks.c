@@ -69,6 +69,9 @@ wmlc_task_layout(WmlcTaskPrior *prior, size_t count, const WmlcPriorOptions *opt
 
 	prior->own_noise = options->own_noise;
 	prior->student = options->student;
+	prior->noise_shape = prior->noise_rate = prior->degrees = 0.0;
+	prior->fixed_degrees = false;
+	prior->correction = 0.0;
 	prior->statistics = wmlc_arena_take(arena, blocks * STATISTICS, sizeof(WmlcLanes));
 }
 
