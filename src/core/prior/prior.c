@@ -308,7 +308,7 @@ count_parameters(const WmlcPriorFit *fit)
 {
 	int			r = fit->reduced.rank;
 	double		spread = fit->options->covariance == WMLC_PRIOR_FULL
-		? (double) wmlc_packed_size(fit->reduced.height) : fit->feature_count;
+		? (double) wmlc_triangle_size(fit->reduced.height) : fit->feature_count;
 
 	return r + spread + (fit->options->fixed_noise == 0.0) + fit->task_prior.own_noise
 		+ (fit->task_prior.student && !fit->task_prior.fixed_degrees);

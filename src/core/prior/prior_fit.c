@@ -66,7 +66,7 @@ wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count, const WmlcPriorOption
 {
 	size_t		d = dims;
 	size_t		q = wmlc_count_random(dims, options);
-	size_t		packed = wmlc_packed_size((int) q);
+	size_t		packed = wmlc_triangle_size((int) q);
 	bool		full = options->covariance == WMLC_PRIOR_FULL;
 
 	fit->options = options;
@@ -83,7 +83,7 @@ wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count, const WmlcPriorOption
 	fit->slope.products = NULL;
 	if (wmlc_keeps_products(dims, options))
 		fit->slope.products = wmlc_arena_doubles(arena, full ? packed * packed
-												 : q * wmlc_packed_size(dims));
+												 : q * wmlc_triangle_size(dims));
 	point_layout(&fit->current, d, arena);
 	point_layout(&fit->trial, d, arena);
 	fit->pull = wmlc_arena_doubles(arena, d);
@@ -485,12 +485,12 @@ find_dead_features(WmlcPriorFit *fit)
 	memcpy(fit->scratch, fit->phi, (size_t) r * d * sizeof(double));
 	for (int k = 0; k < d; k++)
 	{
-		double		information = fit->slope.information[wmlc_packed(d, k, k)];
+		double		information = fit->slope.information[wmlc_triangle_index(d, k, k)];
 
 		slopes[k] = 0.0;
 		if (information == 0.0)
 			continue;
-		slopes[k] = 1.0 - fit->slope.excess[wmlc_packed(d, k, k)] / information;
+		slopes[k] = 1.0 - fit->slope.excess[wmlc_triangle_index(d, k, k)] / information;
 		cblas_dscal(r, sqrt(reduced->weight / information), fit->scratch + k, d);
 	}
 	for (int k = 0; k < fit->current.directions; k++)

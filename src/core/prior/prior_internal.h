@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/triangle.h"
 #include "core/linalg/factor.h"
 #include "core/linalg/tolerance.h"
 #include "core/prior/prior.h"
@@ -40,19 +41,6 @@
 #define WMLC_PRIOR_LANES 4
 
 typedef double WmlcLanes __attribute__((vector_size(8 * WMLC_PRIOR_LANES), aligned(8), may_alias));
-
-/* Where entry (i, j), i <= j, of an n x n upper triangle stands. */
-static inline size_t
-wmlc_packed(int n, int i, int j)
-{
-	return (size_t) i * n - (size_t) i * (i - 1) / 2 + (j - i);
-}
-
-static inline size_t
-wmlc_packed_size(int n)
-{
-	return (size_t) n * (n + 1) / 2;
-}
 
 /* result = a a', a being n x k by columns; symmetric to the last bit */
 static inline void
@@ -204,7 +192,7 @@ enum
 static inline size_t
 wmlc_reduced_stride(int rank)
 {
-	return wmlc_packed_size(rank) + rank + WMLC_TASK_NUMBERS;
+	return wmlc_triangle_size(rank) + rank + WMLC_TASK_NUMBERS;
 }
 
 /* Where the numbers of a block stand. */
@@ -212,7 +200,7 @@ static inline WmlcLanes *
 wmlc_reduced_numbers(const WmlcReduced *reduced, size_t block)
 {
 	return reduced->tasks + block * wmlc_reduced_stride(reduced->rank)
-		+ wmlc_packed_size(reduced->rank) + reduced->rank;
+		+ wmlc_triangle_size(reduced->rank) + reduced->rank;
 }
 
 extern void wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count,

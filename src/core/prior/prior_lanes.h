@@ -65,7 +65,7 @@ multiply(int n, int k, int m, int upper, const WmlcLanes *a, size_t a_stride,
 	for (int i = 0; i < n; i++)
 	{
 		/* Rows of a packed triangle get shorter from one to the next. */
-		const WmlcLanes *row = upper ? a + wmlc_packed(upper, i, i) : a + i * a_stride;
+		const WmlcLanes *row = upper ? a + wmlc_triangle_index(upper, i, i) : a + i * a_stride;
 		int			first = upper ? i : 0;
 
 		for (int c = 0; c < m; c += TILE)
@@ -109,7 +109,7 @@ add_gram(int n, int m, const WmlcLanes *a, size_t stride, WmlcLanes weight, Wmlc
 
 			dot_tile(n, a + i, stride, a + j, stride, 1, sum);
 			for (int t = 0; t < TILE && j + t < m; t++)
-				packed[wmlc_packed(m, i, j + t)] += weight * sum[t];
+				packed[wmlc_triangle_index(m, i, j + t)] += weight * sum[t];
 		}
 }
 
@@ -168,7 +168,7 @@ whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *poin
 	int			r = sweep->reduced->rank;
 	int			h = sweep->reduced->height;
 	int			m = point->directions;
-	const WmlcLanes *beta = task + wmlc_packed_size(r);
+	const WmlcLanes *beta = task + wmlc_triangle_size(r);
 	WmlcLanes	scale = beta[r + WMLC_TASK_SCALE];
 	WmlcLanes	log_det = {0.0};
 	WmlcLanes	product = {0.0};
@@ -181,7 +181,7 @@ whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *poin
 	{
 		WmlcLanes  *row = sweep->factor + (size_t) i * r;
 		WmlcLanes  *white = sweep->white + (size_t) i * (r + 1);
-		const WmlcLanes *triangle = task + wmlc_packed(r, i, i);
+		const WmlcLanes *triangle = task + wmlc_triangle_index(r, i, i);
 		WmlcLanes	residual = beta[i];
 
 		for (int k = 0; k <= i; k += TILE)

@@ -50,7 +50,7 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 	WmlcPriorWeights weights = {.alpha = wmlc_arena_doubles(&arena, tasks->count)};
 	void	   *posterior_work = arena.base + arena.used;
 	int			d = prior->dims;
-	size_t		size = wmlc_packed_size(d + 1);
+	size_t		size = wmlc_triangle_size(d + 1);
 	WmlcDd		total = wmlc_dd(0.0);
 	WmlcStatus	status;
 

@@ -60,7 +60,7 @@ wmlc_model_layout(WmlcPriorModel *model, int dims, const WmlcPriorOptions *optio
 	size_t		d = dims;
 	size_t		q = wmlc_count_random(dims, options);
 	bool		full = options->covariance == WMLC_PRIOR_FULL;
-	size_t		parameters = full ? wmlc_packed_size((int) q) : q;
+	size_t		parameters = full ? wmlc_triangle_size((int) q) : q;
 
 	model->covariance = options->covariance;
 	model->poll = options->poll;
@@ -139,10 +139,10 @@ wmlc_model_slope(WmlcPriorModel *model, const WmlcPriorSlope *slope,
 
 	for (int k = 0; k < m; k++)
 	{
-		model->size[k] = sqrt(slope->information[wmlc_packed(m, k, k)]);
+		model->size[k] = sqrt(slope->information[wmlc_triangle_index(m, k, k)]);
 		for (int l = k; l < m; l++)
 		{
-			size_t		at = wmlc_packed(m, k, l);
+			size_t		at = wmlc_triangle_index(m, k, l);
 			double		g = slope->information[at] - slope->excess[at];
 
 			/* A penalty lets nothing die, so the frame is Lambda. */
@@ -196,7 +196,7 @@ parameter(const WmlcPriorModel *model, int k, int l)
 {
 	if (model->covariance == WMLC_PRIOR_DIAGONAL)
 		return l;
-	return wmlc_packed_size(l) - wmlc_packed_size(model->dead) + k;
+	return wmlc_triangle_size(l) - wmlc_triangle_size(model->dead) + k;
 }
 
 /* ---- the Hessian, full covariance ---- */
@@ -211,7 +211,7 @@ upper(const double *matrix, size_t n, size_t i, size_t j)
 static inline size_t
 pair(int m, int k, int l)
 {
-	return k <= l ? wmlc_packed(m, k, l) : wmlc_packed(m, l, k);
+	return k <= l ? wmlc_triangle_index(m, k, l) : wmlc_triangle_index(m, l, k);
 }
 
 /* Between the parts of a large Hessian; whoever sees it first says so. */
@@ -228,7 +228,7 @@ set_trace_terms(WmlcPriorModel *model, const double *curvature)
 {
 	int			m = model->directions;
 	size_t		n = model->parameters;
-	size_t		size = wmlc_packed_size(m);
+	size_t		size = wmlc_triangle_size(m);
 
 	for (int l = model->dead; l < m && !stop(model); l++)
 		for (int k = 0; k <= l; k++)
@@ -295,14 +295,14 @@ static void
 subtract_reml_terms(WmlcPriorModel *model, const double *products)
 {
 	int			m = model->directions;
-	size_t		size = wmlc_packed_size(m);
+	size_t		size = wmlc_triangle_size(m);
 	double	   *map = model->factor;	/* size x n */
 
 	for (int l = model->dead; l < m && !stop(model); l++)
 		for (int k = 0; k <= l; k++)
 			for (int a = 0; a < m; a++)
 				for (int b = a; b < m; b++)
-					map[wmlc_packed(m, a, b) + size * parameter(model, k, l)] =
+					map[wmlc_triangle_index(m, a, b) + size * parameter(model, k, l)] =
 						(a == b ? 1.0 : M_SQRT2) / (model->metric[a] * model->metric[b])
 						* (upper(products, size, pair(m, a, k), pair(m, b, l))
 						   + upper(products, size, pair(m, a, l), pair(m, b, k)));
@@ -345,13 +345,13 @@ build_diagonal(WmlcPriorModel *model, const WmlcPriorSlope *slope, int r)
 	for (int k = 0; k < m; k++)
 		for (int l = 0; l < m; l++)
 		{
-			const double *x = slope->products + k * wmlc_packed_size(r);
-			const double *y = slope->products + l * wmlc_packed_size(r);
+			const double *x = slope->products + k * wmlc_triangle_size(r);
+			const double *y = slope->products + l * wmlc_triangle_size(r);
 
 			for (int a = 0; a < r; a++)
 				for (int b = a; b < r; b++)
 					model->hessian[k + (size_t) l * m] -= (a == b ? 4.0 : 8.0)
-						* x[wmlc_packed(r, a, b)] * y[wmlc_packed(r, a, b)];
+						* x[wmlc_triangle_index(r, a, b)] * y[wmlc_triangle_index(r, a, b)];
 		}
 }
 
@@ -367,7 +367,7 @@ subtract_noise_terms(WmlcPriorModel *model, const WmlcPriorSlope *slope, double 
 	for (int l = model->dead; l < m; l++)
 		for (int k = column_start(model, l); k <= l; k++)
 		{
-			size_t		at = wmlc_packed(m, k, l);
+			size_t		at = wmlc_triangle_index(m, k, l);
 			double		score = slope->score[at];
 
 			if (model->scoring)
@@ -411,7 +411,7 @@ wmlc_model_build(WmlcPriorModel *model, const WmlcPriorSlope *slope, const WmlcP
 	bool		full = model->covariance == WMLC_PRIOR_FULL;
 
 	model->scoring = slope->kind == WMLC_SLOPE_EXPECTED;
-	model->parameters = full ? wmlc_packed_size(m) - wmlc_packed_size(model->dead) : (size_t) m;
+	model->parameters = full ? wmlc_triangle_size(m) - wmlc_triangle_size(model->dead) : (size_t) m;
 	if (!model->scoring)
 		find_uphill(model);
 	if (full)

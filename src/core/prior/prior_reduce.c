@@ -44,7 +44,7 @@ wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count, WmlcArena
 	reduced->basis = wmlc_arena_doubles(arena, d * d);
 	reduced->loadings = wmlc_arena_doubles(arena, d * d);
 	reduced->center = wmlc_arena_doubles(arena, d);
-	reduced->fixed_precision = wmlc_arena_doubles(arena, wmlc_packed_size(dims));
+	reduced->fixed_precision = wmlc_arena_doubles(arena, wmlc_triangle_size(dims));
 	reduced->fixed_pull = wmlc_arena_doubles(arena, d);
 }
 
@@ -53,7 +53,7 @@ reducer_layout(Reducer *reducer, int dims, WmlcArena *arena)
 {
 	size_t		p = dims + 1;
 
-	reducer->pooled = wmlc_arena_span(arena, wmlc_packed_size(p));
+	reducer->pooled = wmlc_arena_span(arena, wmlc_triangle_size(p));
 	wmlc_factor_layout(&reducer->whole, dims, true, arena);
 	reducer->whole.square = (WmlcSquare) {(int) p, wmlc_arena_span(arena, p * p)};
 	wmlc_triangle_layout(&reducer->part, p, arena);
@@ -77,7 +77,7 @@ wmlc_prior_reduce_scratch(int dims)
 static WmlcStatus
 pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, WmlcDdSpan pooled, WmlcPoll poll)
 {
-	size_t		size = wmlc_packed_size(tasks->dims + 1);
+	size_t		size = wmlc_triangle_size(tasks->dims + 1);
 
 	memset(pooled.hi, 0, size * sizeof(double));
 	memset(pooled.lo, 0, size * sizeof(double));
@@ -218,13 +218,13 @@ store_task(const Reducer *reducer, WmlcReduced *reduced, size_t slot, const doub
 			double		entry = wmlc_dd_value(part->loops->dot(j - i + 1, row, column));
 
 			if (j < r)
-				block[wmlc_packed(r, i, j)][lane] = entry;
+				block[wmlc_triangle_index(r, i, j)][lane] = entry;
 			else
-				block[wmlc_packed_size(r) + i][lane] = entry / unit;
+				block[wmlc_triangle_size(r) + i][lane] = entry / unit;
 		}
 	}
 	for (int k = 0; k < WMLC_TASK_NUMBERS; k++)
-		block[wmlc_packed_size(r) + r + k][lane] = numbers[k];
+		block[wmlc_triangle_size(r) + r + k][lane] = numbers[k];
 }
 
 static WmlcStatus
@@ -233,7 +233,7 @@ reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reduc
 {
 	int			p = tasks->dims + 1;
 	int			r = reduced->rank;
-	size_t		size = wmlc_packed_size(p);
+	size_t		size = wmlc_triangle_size(p);
 	size_t		slot = 0;
 	WmlcDd		within = wmlc_dd(0.0);
 	double		unit = reduced->response_unit > 0.0 ? reduced->response_unit : 1.0;

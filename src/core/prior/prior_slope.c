@@ -40,7 +40,7 @@ static SumsLayout
 sums_layout(int r, const SlopeTask *what, WmlcPriorCovariance covariance)
 {
 	int			m = what->directions;
-	size_t		packed = wmlc_packed_size(m);
+	size_t		packed = wmlc_triangle_size(m);
 	SumsLayout	at = {.score = packed, .excess = 2 * packed, .curvature = 3 * packed};
 
 	at.coupling = at.products = at.count = at.curvature;
@@ -51,7 +51,7 @@ sums_layout(int r, const SlopeTask *what, WmlcPriorCovariance covariance)
 		return at;
 	at.products = at.count = at.coupling + (size_t) r * m;
 	if (what->keep_products)
-		at.count = at.products + m * wmlc_packed_size(r);
+		at.count = at.products + m * wmlc_triangle_size(r);
 	return at;
 }
 
@@ -98,7 +98,7 @@ find_information(const WmlcSweep *sweep, const SlopeTask *what, WmlcLanes gain)
 	int			h = sweep->reduced->height;
 	int			m = what->directions;
 	WmlcLanes	inverse_sd = gain / sqrt(what->point->noise);
-	size_t		packed = wmlc_packed_size(m);
+	size_t		packed = wmlc_triangle_size(m);
 
 	memset(sweep->task_information, 0, packed * sizeof(WmlcLanes));
 	add_gram(h, m, sweep->response, m, (WmlcLanes) {0.0} + 1.0, sweep->task_information);
@@ -112,7 +112,7 @@ find_information(const WmlcSweep *sweep, const SlopeTask *what, WmlcLanes gain)
 	}
 	for (int k = 0; k < m; k++)
 		for (int l = k; l < m; l++)
-			sweep->task_excess[wmlc_packed(m, k, l)] = sweep->score[k] * sweep->score[l];
+			sweep->task_excess[wmlc_triangle_index(m, k, l)] = sweep->score[k] * sweep->score[l];
 }
 
 /* Add a block to the sums for second derivatives of a diagonal S. */
@@ -121,7 +121,7 @@ add_diagonal(WmlcSweep *sweep, const SlopeTask *what, SumsLayout at, WmlcLanes a
 {
 	int			r = sweep->reduced->rank;
 	int			m = what->directions;
-	size_t		packed = wmlc_packed_size(m);
+	size_t		packed = wmlc_triangle_size(m);
 	WmlcLanes  *curvature = sweep->sums + at.curvature;
 	const WmlcLanes *left = sweep->task_information;
 	const WmlcLanes *right = sweep->task_excess;
@@ -140,7 +140,7 @@ add_diagonal(WmlcSweep *sweep, const SlopeTask *what, SumsLayout at, WmlcLanes a
 	for (int k = 0; k < m; k++)
 		for (int a = 0; a < r; a++)
 			for (int b = a; b < r; b++)
-				sweep->sums[at.products + k * wmlc_packed_size(r) + wmlc_packed(r, a, b)] +=
+				sweep->sums[at.products + k * wmlc_triangle_size(r) + wmlc_triangle_index(r, a, b)] +=
 					alpha * (n[(size_t) a * m + k] * n[(size_t) b * m + k]);
 }
 
@@ -151,7 +151,7 @@ add_to_batch(WmlcSweep *sweep, const SlopeTask *what, WmlcLanes alpha, WmlcLanes
 {
 	int			r = sweep->reduced->rank;
 	int			m = what->directions;
-	size_t		packed = wmlc_packed_size(m);
+	size_t		packed = wmlc_triangle_size(m);
 
 	for (size_t k = 0; k < packed; k++)
 	{
@@ -183,7 +183,7 @@ add_sums(WmlcSweep *sweep, const SlopeTask *what, SumsLayout at, WmlcLanes alpha
 {
 	int			r = sweep->reduced->rank;
 	int			m = what->directions;
-	size_t		packed = wmlc_packed_size(m);
+	size_t		packed = wmlc_triangle_size(m);
 	WmlcLanes  *q = sweep->task_information;
 	WmlcLanes  *w = sweep->task_excess;
 	WmlcLanes	one = (WmlcLanes) {0.0} + 1.0;
@@ -305,7 +305,7 @@ add_outer_products(const WmlcSweep *sweep, const SlopeTask *what, size_t tasks,
 	WmlcPoll	poll = sweep->poll;
 	int			r = sweep->reduced->rank;
 	int			m = what->directions;
-	int			packed = wmlc_packed_size(m);
+	int			packed = wmlc_triangle_size(m);
 
 	add_products(packed, tasks, sweep->batch_left, sweep->batch_right, slope->curvature, poll);
 	if (what->kind == WMLC_SLOPE_EXPECTED)
@@ -321,7 +321,7 @@ static void
 clear_slope(const SlopeTask *what, int r, WmlcPriorSlope *slope)
 {
 	int			m = what->directions;
-	size_t		packed = wmlc_packed_size(m);
+	size_t		packed = wmlc_triangle_size(m);
 
 	memset(slope->curvature, 0, packed * packed * sizeof(double));
 	memset(slope->coupling, 0, (size_t) r * m * m * sizeof(double));
@@ -335,7 +335,7 @@ wmlc_sweep_slope(WmlcSweep *sweep, const WmlcPriorPoint *point, const double *ph
 {
 	const WmlcReduced *reduced = sweep->reduced;
 	int			r = reduced->rank;
-	size_t		packed = wmlc_packed_size(directions);
+	size_t		packed = wmlc_triangle_size(directions);
 	bool		full = sweep->covariance == WMLC_PRIOR_FULL;
 	SlopeTask	what = {point, phi, directions, slope->kind, slope->reml, sweep->keep_products};
 	SumsLayout	at = sums_layout(r, &what, sweep->covariance);

@@ -138,13 +138,13 @@ rotate_task(WmlcSpan *span, WmlcReduced *reduced, size_t block, int lane)
 {
 	int			r = reduced->rank;
 	WmlcLanes  *task = reduced->tasks + block * wmlc_reduced_stride(r);
-	WmlcLanes  *beta = task + wmlc_packed_size(r);
+	WmlcLanes  *beta = task + wmlc_triangle_size(r);
 
 	memset(span->task, 0, (size_t) r * r * sizeof(double));
 	for (int i = 0; i < r; i++)
 	{
 		for (int j = i; j < r; j++)
-			span->task[i + (size_t) j * r] = task[wmlc_packed(r, i, j)][lane];
+			span->task[i + (size_t) j * r] = task[wmlc_triangle_index(r, i, j)][lane];
 		span->product[i + (size_t) r * r] = beta[i][lane];
 	}
 	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r, r, r, 1.0, span->task, r,
@@ -154,7 +154,7 @@ rotate_task(WmlcSpan *span, WmlcReduced *reduced, size_t block, int lane)
 	for (int i = 0; i < r; i++)
 	{
 		for (int j = i; j < r; j++)
-			task[wmlc_packed(r, i, j)][lane] = span->product[i + (size_t) j * r];
+			task[wmlc_triangle_index(r, i, j)][lane] = span->product[i + (size_t) j * r];
 		beta[i][lane] = span->product[i + (size_t) r * r];
 	}
 }
@@ -191,13 +191,13 @@ wmlc_sum_fixed(WmlcReduced *reduced, WmlcPoll poll)
 
 	if (h == r)
 		return WMLC_OK;
-	memset(reduced->fixed_precision, 0, wmlc_packed_size(r) * sizeof(double));
+	memset(reduced->fixed_precision, 0, wmlc_triangle_size(r) * sizeof(double));
 	memset(reduced->fixed_pull, 0, r * sizeof(double));
 	reduced->fixed_squares = 0.0;
 	for (size_t b = 0; b < reduced->blocks; b++)
 	{
 		const WmlcLanes *task = reduced->tasks + b * wmlc_reduced_stride(r);
-		const WmlcLanes *beta = task + wmlc_packed_size(r);
+		const WmlcLanes *beta = task + wmlc_triangle_size(r);
 		const WmlcLanes *numbers = wmlc_reduced_numbers(reduced, b);
 		WmlcLanes	root = numbers[WMLC_TASK_SCALE] * numbers[WMLC_TASK_GAIN];
 		WmlcLanes	weight = numbers[WMLC_TASK_ALPHA] * root * root;
@@ -206,7 +206,7 @@ wmlc_sum_fixed(WmlcReduced *reduced, WmlcPoll poll)
 			return WMLC_INTERRUPTED;
 		for (int i = h; i < r; i++)
 		{
-			const WmlcLanes *row = task + wmlc_packed(r, i, i) - i;
+			const WmlcLanes *row = task + wmlc_triangle_index(r, i, i) - i;
 			WmlcLanes	squares = weight * beta[i] * beta[i];
 
 			for (int j = i; j < r; j++)
@@ -220,7 +220,7 @@ wmlc_sum_fixed(WmlcReduced *reduced, WmlcPoll poll)
 				{
 					WmlcLanes	product = left * row[k];
 
-					reduced->fixed_precision[wmlc_packed(r, j, k)] +=
+					reduced->fixed_precision[wmlc_triangle_index(r, j, k)] +=
 						product[0] + product[1] + product[2] + product[3];
 				}
 			}
@@ -244,8 +244,8 @@ wmlc_add_fixed(const WmlcReduced *reduced, WmlcPriorPoint *point, double *pull, 
 
 		for (int j = h; j < r; j++)
 		{
-			double		entry = reduced->fixed_precision[i <= j ? wmlc_packed(r, i, j)
-														 : wmlc_packed(r, j, i)];
+			double		entry = reduced->fixed_precision[i <= j ? wmlc_triangle_index(r, i, j)
+														 : wmlc_triangle_index(r, j, i)];
 
 			point->precision[i + (size_t) j * r] += entry;
 			product += entry * point->mean[j];

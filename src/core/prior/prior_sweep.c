@@ -22,7 +22,7 @@ wmlc_keeps_products(int dims, const WmlcPriorOptions *options)
 		return false;
 	if (options->covariance == WMLC_PRIOR_FULL)
 		return random == dims;
-	return random * wmlc_packed_size(dims) <= MOST_PRODUCTS;
+	return random * wmlc_triangle_size(dims) <= MOST_PRODUCTS;
 }
 
 void
@@ -30,9 +30,9 @@ wmlc_sweep_layout(WmlcSweep *sweep, int dims, const WmlcPriorOptions *options, W
 {
 	size_t		d = dims;
 	size_t		q = wmlc_count_random(dims, options);
-	size_t		packed = wmlc_packed_size((int) q);
+	size_t		packed = wmlc_triangle_size((int) q);
 	size_t		square = (d + TILE) * (d + TILE);
-	size_t		value_sums = wmlc_packed_size(dims) + d + 2;
+	size_t		value_sums = wmlc_triangle_size(dims) + d + 2;
 	size_t		slope_sums = 4 * packed + d * q;
 	size_t		batch = options->covariance == WMLC_PRIOR_FULL ? WMLC_PRIOR_BATCH : 0;
 	size_t		sums;
@@ -40,7 +40,7 @@ wmlc_sweep_layout(WmlcSweep *sweep, int dims, const WmlcPriorOptions *options, W
 	sweep->covariance = options->covariance;
 	sweep->keep_products = wmlc_keeps_products(dims, options);
 	if (sweep->keep_products && options->covariance == WMLC_PRIOR_DIAGONAL)
-		slope_sums += q * wmlc_packed_size(dims);
+		slope_sums += q * wmlc_triangle_size(dims);
 	sums = value_sums > slope_sums ? value_sums : slope_sums;
 	sweep->spread = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
 	sweep->factor = wmlc_arena_take(arena, square, sizeof(WmlcLanes));
@@ -96,7 +96,7 @@ value_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t
 	int			r = reduced->rank;
 	int			h = reduced->height;
 	WmlcLanes  *precision = sweep->sums;
-	WmlcLanes  *pull = precision + wmlc_packed_size(r);
+	WmlcLanes  *pull = precision + wmlc_triangle_size(r);
 	WmlcLanes  *scalars = pull + r;
 
 	for (size_t b = first; b < end; b++)
@@ -157,7 +157,7 @@ wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,
 {
 	const WmlcReduced *reduced = sweep->reduced;
 	int			r = reduced->rank;
-	size_t		packed = wmlc_packed_size(r);
+	size_t		packed = wmlc_triangle_size(r);
 	size_t		count = packed + r + 2;
 
 	wmlc_sweep_clear(sweep, count);
@@ -174,7 +174,7 @@ wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,
 	for (int i = 0; i < r; i++)
 		for (int j = i; j < r; j++)
 		{
-			double		entry = wmlc_dd_value(wmlc_dd_get(sweep->totals, wmlc_packed(r, i, j)));
+			double		entry = wmlc_dd_value(wmlc_dd_get(sweep->totals, wmlc_triangle_index(r, i, j)));
 
 			point->precision[i + (size_t) j * r] = entry;
 			point->precision[j + (size_t) i * r] = entry;

@@ -283,7 +283,7 @@ triangle_rank(const WmlcReduced *reduced, size_t block, int lane)
 	int			rank = 0;
 
 	for (int i = 0; i < reduced->rank; i++)
-		rank += task[wmlc_packed(reduced->rank, i, i)][lane] != 0.0;
+		rank += task[wmlc_triangle_index(reduced->rank, i, i)][lane] != 0.0;
 	return rank;
 }
 
@@ -346,7 +346,7 @@ task_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics
 	for (size_t b = first; b < end; b++)
 	{
 		const WmlcLanes *task = reduced->tasks + b * wmlc_reduced_stride(r);
-		const WmlcLanes *beta = task + wmlc_packed_size(r);
+		const WmlcLanes *beta = task + wmlc_triangle_size(r);
 		const WmlcLanes *numbers = wmlc_reduced_numbers(reduced, b);
 		WmlcLanes	weight = numbers[WMLC_TASK_GAIN] * numbers[WMLC_TASK_GAIN] / point->noise;
 		WmlcLanes	information = {0.0};
@@ -375,7 +375,7 @@ task_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics
 		}
 		for (int i = h; i < r; i++)
 		{
-			const WmlcLanes *row = task + wmlc_packed(r, i, i) - i;
+			const WmlcLanes *row = task + wmlc_triangle_index(r, i, i) - i;
 			WmlcLanes	residual = beta[i];
 
 			for (int j = i; j < r; j++)

@@ -45,7 +45,7 @@ load(WmlcTriangle *triangle, const WmlcTriangleSource *source)
 		for (int k = 0; k <= i; k++)
 		{
 			int			b = index == NULL ? k : index[k];
-			size_t		at = a <= b ? wmlc_packed(p, a, b) : wmlc_packed(p, b, a);
+			size_t		at = a <= b ? wmlc_triangle_index(p, a, b) : wmlc_triangle_index(p, b, a);
 			double		unit = scale == NULL ? 1.0 : scale[a] * scale[b];
 			WmlcDd		entry = {hi[at], lo == NULL ? 0.0 : lo[at]};
 

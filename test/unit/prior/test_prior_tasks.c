@@ -38,11 +38,11 @@ static void
 scale_responses(TaskSet *set, size_t task, double factor)
 {
 	int			p = set->dims + 1;
-	size_t		size = wmlc_packed_size(p);
+	size_t		size = wmlc_triangle_size(p);
 
 	for (int i = 0; i < p; i++)
 	{
-		size_t		at = task * size + wmlc_packed(p, i, p - 1);
+		size_t		at = task * size + wmlc_triangle_index(p, i, p - 1);
 
 		set->moments[at] *= i == p - 1 ? factor * factor : factor;
 		set->moments_lo[at] *= i == p - 1 ? factor * factor : factor;
@@ -54,8 +54,8 @@ static void
 shift_coefficients(TaskSet *set, int task, const double *shift)
 {
 	int			d = set->dims;
-	double	   *g = set->moments + task * wmlc_packed_size(d + 1);
-	double	   *lo = set->moments_lo + task * wmlc_packed_size(d + 1);
+	double	   *g = set->moments + task * wmlc_triangle_size(d + 1);
+	double	   *lo = set->moments_lo + task * wmlc_triangle_size(d + 1);
 	double		sum = 0.0;
 
 	for (int i = 0; i < d; i++)
@@ -63,13 +63,13 @@ shift_coefficients(TaskSet *set, int task, const double *shift)
 		double		moved = 0.0;
 
 		for (int j = 0; j < d; j++)
-			moved += g[i <= j ? wmlc_packed(d + 1, i, j) : wmlc_packed(d + 1, j, i)] * shift[j];
-		sum += shift[i] * (2.0 * g[wmlc_packed(d + 1, i, d)] + moved);
-		g[wmlc_packed(d + 1, i, d)] += moved;
-		lo[wmlc_packed(d + 1, i, d)] = 0.0;
+			moved += g[i <= j ? wmlc_triangle_index(d + 1, i, j) : wmlc_triangle_index(d + 1, j, i)] * shift[j];
+		sum += shift[i] * (2.0 * g[wmlc_triangle_index(d + 1, i, d)] + moved);
+		g[wmlc_triangle_index(d + 1, i, d)] += moved;
+		lo[wmlc_triangle_index(d + 1, i, d)] = 0.0;
 	}
-	g[wmlc_packed(d + 1, d, d)] += sum;
-	lo[wmlc_packed(d + 1, d, d)] = 0.0;
+	g[wmlc_triangle_index(d + 1, d, d)] += sum;
+	lo[wmlc_triangle_index(d + 1, d, d)] = 0.0;
 }
 
 /*
@@ -124,7 +124,7 @@ test_outliers(void)
 				plain;
 	WmlcPosterior posterior;
 	void	   *work = malloc(wmlc_posterior_workspace(2));
-	size_t		size = wmlc_packed_size(3);
+	size_t		size = wmlc_triangle_size(3);
 
 	for (int j = 0; j < 3; j++)
 		shift_coefficients(&set, j, (double[]) {20.0, -20.0});
