@@ -14,6 +14,8 @@ FROM generate_series(1, 12) AS shop, generate_series(1, 60) AS week;
 
 SELECT wml_features(1, 2::smallint, 3::bigint, 4.5::real, 5.25, 6::float8, true, false, '{7,8}'::float8[], '{}'::float8[]);
 SELECT wml_features(1, NULL::int) IS NULL AS null_number, wml_features(1, '{1,NULL}'::float8[]) IS NULL AS null_element, wml_features(1, NULL::float8[]) IS NULL AS null_array;
+SELECT wml_features('{}'::float8[], '{}'::float8[]);
+SELECT wml_expressions(0::oid::regclass, '1', 'public');
 SELECT wml_features(1, 'a'::text);
 SELECT wml_features(1, now());
 SELECT wml_features(VARIADIC ARRAY[1, 2]);
@@ -74,6 +76,9 @@ SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price FROM task_sal
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price; DROP TABLE task_sales');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price), (1');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', '(SELECT 1)');
+SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', '*');
+SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'task_sales.*');
+SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', '(ROW(price, 1)).*');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'max(price)');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'generate_series(1, 3)');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'task_sales');

@@ -87,6 +87,17 @@ parse_list(const char *sql)
 			 errhint("Write expressions as after SELECT, without FROM and what follows it.")));
 }
 
+/* The parser does not expect a star where it looks for an expression. */
+static void
+check_no_star(const ResTarget *target)
+{
+	if (IsA(target->val, ColumnRef) && IsA(llast(((ColumnRef *) target->val)->fields), A_Star))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("* is not an expression"),
+				 errhint("Name the columns.")));
+}
+
 static void
 check_one_row(const ParseState *pstate, const char *sql)
 {
@@ -242,7 +253,11 @@ wml_expressions(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 
 	set_path(text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	relation = relation_open(relid, AccessShareLock);
+	relation = try_relation_open(relid, AccessShareLock);
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	pstate = make_parsestate(NULL);
@@ -253,8 +268,10 @@ wml_expressions(PG_FUNCTION_ARGS)
 	foreach(cell, parse_list(sql))
 	{
 		ResTarget  *target = lfirst_node(ResTarget, cell);
-		Node	   *expression = transformExpr(pstate, target->val, EXPR_KIND_SELECT_TARGET);
+		Node	   *expression;
 
+		check_no_star(target);
+		expression = transformExpr(pstate, target->val, EXPR_KIND_SELECT_TARGET);
 		assign_expr_collations(pstate, expression);
 		check_one_row(pstate, sql);
 		put_expression(fcinfo, &rows, relation, target, expression);

@@ -149,6 +149,8 @@ wml_features(PG_FUNCTION_ARGS)
 		count += ARR_NDIM(array) == 0 ? 0 : ARR_DIMS(array)[0];
 	}
 	check_count(count);
+	if (count == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(FLOAT8OID));
 	result = wml_array_new_vector((int) count, &out);
 	for (int i = 0; i < reading->count; i++)
 	{
