@@ -14,20 +14,38 @@
 #include "core/simplex/simplex_internal.h"
 #include "core/weights/kernel_points.h"
 
-/* Coordinates of all points that are multiplied at a time, so that they stay in a cache. */
-#define DIMS_AT_A_TIME 256
+/* Coordinates of all points that are multiplied at a time; of very many points, fewer, to be able to stop. */
+#define MOST_COLUMNS 64
+#define FEWEST_COLUMNS 8
+#define MANY_POINTS 2048
 
 /* Of the unit: 2^1000 and its inverse are both far from overflow. */
 #define MOST_EXPONENT 1000
+
+typedef struct Reduction
+{
+	size_t		stride;			/* count, rounded up as wmlc_scatter wants it */
+	double	   *products;		/* inner products, stride x stride */
+	double	   *columns;		/* coordinates of all points, stride for each */
+	void	   *rest;
+} Reduction;
+
+static void
+lay_out(Reduction *reduction, size_t count, WmlcArena *arena)
+{
+	reduction->stride = (count + 15) / 16 * 16;
+	reduction->products = wmlc_arena_doubles(arena, reduction->stride * reduction->stride);
+	reduction->columns = wmlc_arena_doubles(arena, MOST_COLUMNS * reduction->stride);
+	reduction->rest = wmlc_arena_take(arena, wmlc_kernel_points_workspace(count), 1);
+}
 
 size_t
 wmlc_reduce_points_workspace(size_t count)
 {
 	WmlcArena	arena = {NULL, 0};
+	Reduction	reduction;
 
-	wmlc_arena_doubles(&arena, count * count);
-	wmlc_arena_doubles(&arena, count);
-	wmlc_arena_take(&arena, wmlc_kernel_points_workspace(count), 1);
+	lay_out(&reduction, count, &arena);
 	return arena.used;
 }
 
@@ -57,27 +75,44 @@ find_unit(const WmlcSimplex *problem)
 	return longest == 0.0 ? 1.0 : ldexp(1.0, -clamp(ilogb(longest)));
 }
 
-/* products[i, j] += inner products over some of the coordinates, j <= i */
+/* The lower triangle of the inner products. */
 static WmlcStatus
-add_products(const WmlcSimplex *problem, size_t first, size_t dims, double unit, double *inner,
-			 double *products, WmlcPoll poll)
+find_products(const Reduction *reduction, const WmlcSimplex *problem, double unit, WmlcPoll poll)
 {
-	const double *points = problem->points + first;
-	double		scaled[DIMS_AT_A_TIME];
+	size_t		stride = reduction->stride;
+	size_t		most = problem->count > MANY_POINTS ? FEWEST_COLUMNS : MOST_COLUMNS;
 
-	for (size_t i = 0; i < problem->count; i++)
+	memset(reduction->products, 0, stride * stride * sizeof(double));
+	memset(reduction->columns, 0, MOST_COLUMNS * stride * sizeof(double));
+	for (size_t first = 0; first < problem->dims; first += most)
 	{
-		double	   *row = products + i * problem->count;
+		size_t		n = wmlc_smaller(problem->dims - first, most);
 
-		for (size_t k = 0; k < dims; k++)
-			scaled[k] = points[i * problem->stride + k] * unit;
-		wmlc_dots(points, problem->stride, dims, NULL, 0, i + 1, scaled, inner);
-		for (size_t j = 0; j <= i; j++)
-			row[j] += inner[j] * unit;
+		for (size_t j = 0; j < problem->count; j++)
+		{
+			const double *point = problem->points + j * problem->stride + first;
+
+			for (size_t k = 0; k < n; k++)
+				reduction->columns[k * stride + j] = point[k] * unit;
+		}
+		wmlc_scatter(reduction->columns, stride, n, reduction->products);
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
 	}
 	return WMLC_OK;
+}
+
+/* Both triangles, without padding; row i never reaches into what is unread. */
+static void
+fill_kernel(double *products, size_t stride, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		memmove(products + i * count, products + i * stride, (i + 1) * sizeof(double));
+	for (size_t i = 0; i < count; i++)
+	{
+		for (size_t j = 0; j < i; j++)
+			products[j * count + i] = products[i * count + j];
+	}
 }
 
 WmlcStatus
@@ -85,24 +120,17 @@ wmlc_reduce_points(WmlcSimplex *problem, double *reduced, void *work, WmlcPoll p
 {
 	size_t		count = problem->count;
 	WmlcArena	arena = {work, 0};
-	double	   *products = wmlc_arena_doubles(&arena, count * count);
-	double	   *inner = wmlc_arena_doubles(&arena, count);
-	void	   *rest = wmlc_arena_take(&arena, wmlc_kernel_points_workspace(count), 1);
+	Reduction	reduction;
 	double		unit = find_unit(problem);
 	WmlcStatus	status = unit > 0.0 ? WMLC_OK : WMLC_NOT_FINITE;
 
-	memset(products, 0, count * count * sizeof(double));
-	for (size_t k = 0; k < problem->dims && status == WMLC_OK; k += DIMS_AT_A_TIME)
-		status = add_products(problem, k, wmlc_smaller(problem->dims - k, DIMS_AT_A_TIME), unit,
-							  inner, products, poll);
+	lay_out(&reduction, count, &arena);
+	if (status == WMLC_OK)
+		status = find_products(&reduction, problem, unit, poll);
 	if (status != WMLC_OK)
 		return status;
-	for (size_t i = 0; i < count; i++)
-	{
-		for (size_t j = 0; j < i; j++)
-			products[j * count + i] = products[i * count + j];
-	}
-	status = wmlc_kernel_points(products, count, reduced, &problem->dims, rest, poll);
+	fill_kernel(reduction.products, reduction.stride, count);
+	status = wmlc_kernel_points(reduction.products, count, reduced, &problem->dims, reduction.rest, poll);
 	for (size_t i = 0; i < count * count; i++)
 		reduced[i] /= unit;
 	problem->points = reduced;
