@@ -87,3 +87,19 @@ CREATE FUNCTION wml_predict_interval(tuned wml_tuned, x float8[], level float8 D
 									 OUT mean_lower float8, OUT mean_upper float8)
 	AS 'MODULE_PATHNAME', 'wml_predict_interval_tuned' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION wml_predict_interval(wml_tuned, float8[], float8) IS 'prediction of a tuned model at x with bounds for a new observation and for its mean';
+
+-- Stacked models
+
+CREATE FUNCTION wml_stack_accum(internal, wml_gram, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_stack_final(internal) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE AGGREGATE wml_stack(gram wml_gram, alpha float8) (
+	SFUNC = wml_stack_accum,
+	STYPE = internal,
+	SSPACE = 100000,
+	FINALFUNC = wml_stack_final
+);
+COMMENT ON AGGREGATE wml_stack(wml_gram, float8) IS 'weighted mean of the tasks'' own coefficients, each drawn towards what all tasks have in common';

@@ -1,5 +1,6 @@
 -- Choosing a method by cross-validation.
 \set VERBOSITY terse
+SET wml.progress = off;
 
 CREATE TEMP TABLE example AS
 SELECT task, i, ARRAY[1, sin(i * task), cos(i + task * task)]::float8[] AS x,

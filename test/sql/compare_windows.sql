@@ -1,5 +1,6 @@
 -- Comparing like with like: windows of the sources, rehearsals that forecast, tuned models and their intervals.
 \set VERBOSITY terse
+SET wml.progress = off;
 
 -- thirty tasks, known at the times 1 to 6 of 16; the target is one more
 CREATE FUNCTION pg_temp.noise(a int, b int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$

@@ -9,8 +9,8 @@
 
 #include "core/base/arena.h"
 #include "core/base/student.h"
-#include "core/compare/rehearse.h"
 #include "core/model/adapt.h"
+#include "core/model/ensemble.h"
 
 /* Predictions are not surer than to so much of the squared error, whatever rehearsals say. */
 #define LEAST_SURPRISE 1e-6
@@ -31,7 +31,7 @@ lay_out(State *state, int d, size_t count, void *base)
 	state->truth = wmlc_arena_doubles(&arena, d);
 	state->residuals = wmlc_arena_doubles(&arena, count);
 	state->errors = wmlc_arena_doubles(&arena, count);
-	state->work = wmlc_arena_take(&arena, wmlc_rehearse_workspace(d), 1);
+	state->work = wmlc_arena_take(&arena, wmlc_ensemble_workspace(d), 1);
 	return arena.used;
 }
 
@@ -65,7 +65,7 @@ add_rehearsal(WmlcCalibration *calibration, const WmlcTrial *trial, const double
 			  State *state, double *residual, double *error, WmlcPoll poll)
 {
 	int			d = trial->whole->dims;
-	WmlcStatus	status = wmlc_rehearse_truth(trial->whole, state->truth, state->work, poll);
+	WmlcStatus	status = wmlc_task_coefficients(trial->whole, state->truth, state->work, poll);
 
 	if (status == WMLC_OK)
 		status = wmlc_mse(trial->unknown, state->truth, residual);

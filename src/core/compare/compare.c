@@ -9,11 +9,12 @@
 #include "core/model/adapt.h"
 #include "core/base/arena.h"
 #include "core/compare/compare_prior.h"
+#include "core/compare/compare_stack.h"
 #include "core/weights/embedding.h"
 #include "core/weights/weights.h"
 #include "core/model/objective.h"
 
-static const char *const learner_words[] = {"prior"};
+static const char *const learner_words[] = {"prior", "stack"};
 
 const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, learner_words);
 
@@ -22,6 +23,9 @@ const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, lear
 
 /* Rules that look at sizes alone: uniform and pooled. */
 #define SIZE_RULES 2
+
+/* Folds, in which all sources take part, and rehearsals. */
+#define STAGES 2
 
 /* How often loops over sources ask whether to stop. */
 #define POLL_INTERVAL 1024
@@ -66,7 +70,7 @@ typedef struct State
 	size_t		stayer;			/* one that never is, or WMLC_NO_SOURCE */
 	Space		spaces[BASES];
 	double	   *source_sums;	/* objective of each source under one learner */
-	double	   *stayer_sums;	/* that of all stayers, for each rule by size */
+	double	   *stayer_sums;	/* that of all stayers, for each rule by size and stage */
 	double	   *sum;			/* weighted sum of the sources' objectives */
 	double	   *joint;			/* likewise, with the target */
 	WmlcGram   *whitened;		/* one task in the whitened basis */
@@ -90,9 +94,19 @@ shared_workspace(const WmlcComparison *c)
 
 	for (int i = 0; i < c->weighting_count; i++)
 	{
-		/* trials have all sources, or all but one */
-		bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], c->source_count, embedding));
-		bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], c->source_count - 1, embedding));
+		if (c->weightings[i].rule == WMLC_STACKED)
+			continue;
+
+		/* trials have all sources, or all but one, or a sample with or without it */
+		for (size_t absent = 0; absent < 2 && absent < c->source_count; absent++)
+		{
+			size_t		sample = c->source_count < WMLC_MOST_REHEARSED ? c->source_count
+				: WMLC_MOST_REHEARSED;
+
+			bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], c->source_count - absent,
+													   embedding));
+			bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], sample - absent, embedding));
+		}
 	}
 	bytes = larger(bytes, wmlc_adapt_workspace(c->d));
 	bytes = larger(bytes, 2 * (size_t) (c->d + 1) * (c->d + 1) * sizeof(WmlcDd));
@@ -100,6 +114,8 @@ shared_workspace(const WmlcComparison *c)
 	{
 		if (c->learners[i].kind == WMLC_LEARN_PRIOR)
 			bytes = larger(bytes, wmlc_compare_prior_workspace(c));
+		else if (c->learners[i].kind == WMLC_LEARN_STACK)
+			bytes = larger(bytes, wmlc_compare_stack_workspace(c));
 		else
 			bytes = larger(bytes, wmlc_objective_workspace(c->learners[i].kind, c->d));
 	}
@@ -116,7 +132,7 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 
 	for (int i = 0; i < c->learner_count; i++)
 	{
-		if (c->learners[i].kind != WMLC_LEARN_PRIOR)
+		if (c->learners[i].kind < WMLC_OBJECTIVES)
 			objective = larger(objective, wmlc_objective_doubles(c->learners[i].kind, c->d));
 	}
 	state->pooled = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
@@ -139,7 +155,7 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 		space->points = wmlc_arena_doubles(&arena, c->source_count * embedding);
 	}
 	state->source_sums = wmlc_arena_doubles(&arena, c->source_count * objective);
-	state->stayer_sums = wmlc_arena_doubles(&arena, SIZE_RULES * objective);
+	state->stayer_sums = wmlc_arena_doubles(&arena, SIZE_RULES * STAGES * objective);
 	state->sum = wmlc_arena_doubles(&arena, objective);
 	state->joint = wmlc_arena_doubles(&arena, objective);
 	state->whitened = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
@@ -272,7 +288,7 @@ find_actors(State *state)
 	state->stayer = WMLC_NO_SOURCE;
 	for (size_t j = c->source_count; j-- > 0;)
 	{
-		if (!state->acts[j])
+		if (!state->acts[j] && wmlc_takes_part(c, &(WmlcTrial) {.left_out = c->source_count}, j))
 			state->stayer = j;
 	}
 }
@@ -371,7 +387,7 @@ create_points(State *state, const WmlcTrial *trial, Space *space, WmlcCandidates
 
 		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(state->poll))
 			return WMLC_INTERRUPTED;
-		if (j == trial->left_out)
+		if (!wmlc_takes_part(c, trial, j))
 			continue;
 		for (size_t k = 0; k < dims; k++)
 			next[k] = from[k] - space->place[k];
@@ -389,22 +405,18 @@ create_candidates(State *state, const WmlcTrial *trial)
 
 	for (size_t j = 0; j < c->source_count; j++)
 	{
-		if (j != trial->left_out)
+		if (wmlc_takes_part(c, trial, j))
 			state->sizes[candidates.count++] = wmlc_dd_value(c->sources[j]->weight);
 	}
 	return candidates;
 }
 
-/* Make room for the source left out, with weight zero. */
+/* Make room for the sources left out, with weight zero. */
 static void
-spread(const WmlcTrial *trial, size_t source_count, double *alpha)
+spread(const WmlcComparison *c, const WmlcTrial *trial, size_t count, double *alpha)
 {
-	size_t		gap = trial->left_out;
-
-	if (gap == WMLC_NO_SOURCE)
-		return;
-	memmove(alpha + gap + 1, alpha + gap, (source_count - 1 - gap) * sizeof(double));
-	alpha[gap] = 0.0;
+	for (size_t j = c->source_count; j-- > 0;)
+		alpha[j] = wmlc_takes_part(c, trial, j) ? alpha[--count] : 0.0;
 }
 
 /* The weights of one trial under all weightings. */
@@ -426,6 +438,8 @@ weigh(State *state, size_t number)
 		WmlcSimplexReport solved;
 
 		*status = WMLC_OK;
+		if (weighting->rule == WMLC_STACKED)
+			continue;			/* compare_stack.c does it */
 		if (wmlc_rule_is_spatial(weighting->rule))
 		{
 			if (candidates[basis].points == NULL)
@@ -439,7 +453,7 @@ weigh(State *state, size_t number)
 		for (size_t j = 0; j < c->source_count && *status != WMLC_OK; j++)
 			alpha[j] = NAN;
 		if (*status == WMLC_OK)
-			spread(trial, c->source_count, alpha);
+			spread(c, trial, all.count, alpha);
 	}
 	report(state);
 	return WMLC_OK;
@@ -459,8 +473,8 @@ typedef struct Lesson
 	const WmlcGram *known;
 	WmlcObjectiveSum sum;
 
-	/* weights of one stayer in the sums of all, by rule; 0 while there is none */
-	double		stayer_alpha[SIZE_RULES];
+	/* weights of one stayer in the sums of all; 0 while there is none */
+	double		stayer_alpha[SIZE_RULES * STAGES];
 } Lesson;
 
 static WmlcObjectiveSum
@@ -552,7 +566,8 @@ weigh_sources(State *state, Lesson *lesson, size_t trial, int weighting)
 	const WmlcComparison *c = state->comparison;
 	WmlcRule	weights = c->weightings[weighting].rule;
 	const double *alpha = alpha_of(state, trial, weighting);
-	int			rule = weights == WMLC_POOLED;
+	bool		rehearsal = c->trials[trial].left_out != WMLC_NO_SOURCE;
+	int			rule = (weights == WMLC_POOLED) * STAGES + rehearsal;
 	double	   *array = state->stayer_sums + rule * lesson->doubles;
 	WmlcObjectiveSum stayers;
 	WmlcStatus	status = state->weighed[trial * c->weighting_count + weighting];
@@ -723,9 +738,14 @@ learn(State *state, int first, int last)
 	const WmlcComparison *c = state->comparison;
 	WmlcStatus	status = WMLC_OK;
 
-	if (c->learners[c->methods[first].learner].kind != WMLC_LEARN_PRIOR)
+	int			kind = c->learners[c->methods[first].learner].kind;
+
+	if (kind < WMLC_OBJECTIVES)
 		return learn_objective(state, first, last);
-	for (int i = first; i < last && status == WMLC_OK; i++)
+	if (kind == WMLC_LEARN_STACK)
+		status = wmlc_compare_stack(c, first, last, state->alpha, state->coefficients,
+									state->statuses, state->work, state->poll);
+	for (int i = first; i < last && status == WMLC_OK && kind == WMLC_LEARN_PRIOR; i++)
 		status = wmlc_compare_prior(c, i, state->coefficients, &state->statuses[i], state->work,
 									state->poll);
 	state->done += c->trial_count - 1;

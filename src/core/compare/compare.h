@@ -18,12 +18,14 @@
 #include "core/gram/gram.h"
 #include "core/base/status.h"
 #include "core/model/objective.h"
+#include "core/weights/stacked.h"
 #include "core/weights/weights.h"
 
 /* What a learner is: an objective (WmlcObjectiveKind), or one of these. */
 enum
 {
-	WMLC_LEARN_PRIOR = WMLC_OBJECTIVES	/* a prior; then the target's posterior mean */
+	WMLC_LEARN_PRIOR = WMLC_OBJECTIVES, /* a prior; then the target's posterior mean */
+	WMLC_LEARN_STACK			/* the weighted mean of the sources' shrunken coefficients */
 };
 
 extern const WmlcWords wmlc_learner_words;
@@ -99,6 +101,23 @@ typedef struct WmlcComparison
 	WmlcCompareTrace trace;		/* or NULL */
 	void	   *trace_arg;
 } WmlcComparison;
+
+/* Rehearsals learn from at most so many sources, spread evenly over all. */
+#define WMLC_MOST_REHEARSED 2000
+
+/* Does a source take part in a trial? */
+static inline bool
+wmlc_takes_part(const WmlcComparison *comparison, const WmlcTrial *trial, size_t source)
+{
+	size_t		count = comparison->source_count;
+
+	if (trial->left_out == WMLC_NO_SOURCE)
+		return true;
+	if (source == trial->left_out)
+		return false;
+	return count <= WMLC_MOST_REHEARSED ||
+		source * WMLC_MOST_REHEARSED / count != (source + 1) * WMLC_MOST_REHEARSED / count;
+}
 
 /* Bytes of workspace. */
 extern size_t wmlc_compare_workspace(const WmlcComparison *comparison);

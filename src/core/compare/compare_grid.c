@@ -12,13 +12,14 @@
  * error of the method chosen by less than 1 %.
  */
 static const int default_models[] = {
-	WMLC_ERM, WMLC_MAML, WMLC_LEARN_PRIOR	/* which may be left out: the last */
+	WMLC_ERM, WMLC_MAML, WMLC_LEARN_STACK, WMLC_LEARN_PRIOR /* which may be left out: the last */
 };
 static const WmlcRule default_weights[] = {
 	WMLC_UNIFORM, WMLC_POOLED, WMLC_CLOSEST, WMLC_MIXTURE
 };
 static const double default_ridges[] = {0.0};
 static const double default_shrinks[] = {0.0, 3.0};
+static const double default_stack_shrinks[] = {1.0, 3.0};
 static const bool default_whitens[] = {false, true};
 static const double default_source_rows[] = {INFINITY, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1};
 static const int default_adapt_steps[] = {0, 1, 3, 10, 30};
@@ -91,6 +92,7 @@ wmlc_grid_bounds(const WmlcGridOptions *given, double *learners, double *weighti
 	WmlcGridOptions options = complete(given);
 	double		steps = fmax(options.adapt_steps_count, COUNT(default_adapt_steps));
 	double		shrinks = fmax(options.shrink_count, COUNT(default_shrinks));
+	double		stacks = fmax(options.shrink_count, COUNT(default_stack_shrinks));
 	double		evennesses = fmax(options.evenness_count, 1.0);
 	double		objectives;
 
@@ -98,9 +100,10 @@ wmlc_grid_bounds(const WmlcGridOptions *given, double *learners, double *weighti
 	objectives = 1.0 + (double) options.model_count * (1.0 + fmax(options.eta_count, 1.0)) *
 		options.whiten_count;
 	*weightings = 1.0 + (double) options.weights_count * shrinks * options.whiten_count;
-	*learners = objectives + evennesses;
-	*methods = 2.0 + evennesses + objectives * *weightings * options.ridge_count *
+	*learners = objectives + evennesses + 1.0;
+	*methods = 2.0 + evennesses + stacks + objectives * *weightings * options.ridge_count *
 		(options.source_rows_count + steps);
+	*weightings += stacks;
 }
 
 static int
@@ -171,7 +174,7 @@ add_simplified(WmlcGrid *grid, WmlcLearner learner, WmlcWeighting weighting, Wml
 	if (counts_by_size(weighting.rule))
 		weighting.whiten = false;
 	learner.whiten = learner.whiten && basis_matters;
-	if (weighting.rule != WMLC_MIXTURE)
+	if (weighting.rule != WMLC_MIXTURE && weighting.rule != WMLC_STACKED)
 		weighting.shrink = 0.0;
 	method.learner = add_learner(grid, learner);
 	method.weighting = add_weighting(grid, weighting);
@@ -253,6 +256,20 @@ add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
 	}
 }
 
+/* All stacks.  Only the penalty of their weights makes a difference to them. */
+static void
+add_stacks(WmlcGrid *grid, const WmlcGridOptions *options)
+{
+	const double *shrinks = options->shrinks;
+	int			shrink_count = options->shrink_count;
+
+	USE_DEFAULT(shrinks, shrink_count, default_stack_shrinks);
+	for (int s = 0; s < shrink_count; s++)
+		add_simplified(grid, (WmlcLearner) {.kind = WMLC_LEARN_STACK},
+					   (WmlcWeighting) {.rule = WMLC_STACKED, .shrink = shrinks[s]},
+					   (WmlcMethod) {.source_rows = INFINITY});
+}
+
 /* All methods of one other model in one basis. */
 static void
 add_model(WmlcGrid *grid, const WmlcGridOptions *options, int kind, bool whiten)
@@ -297,7 +314,9 @@ wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 	{
 		if (options.models[m] == WMLC_LEARN_PRIOR)
 			add_priors(grid, &options);
-		for (int i = 0; i < options.whiten_count && options.models[m] != WMLC_LEARN_PRIOR; i++)
+		if (options.models[m] == WMLC_LEARN_STACK)
+			add_stacks(grid, &options);
+		for (int i = 0; i < options.whiten_count && options.models[m] < WMLC_OBJECTIVES; i++)
 			add_model(grid, &options, options.models[m], options.whitens[i]);
 	}
 }

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "core/model/adapt.h"
 #include "core/basis/basis.h"
-#include "core/model/objective.h"
 
 /* A direction with less than this share of a coordinate's variance is rounding. */
 #define DEPENDENT 1e-10
@@ -19,16 +17,6 @@
 /*
  * What the functions of this file work with, one at a time in the same place.
  */
-
-/* Joint training of any number of tasks. */
-typedef struct Fit
-{
-	double	   *array;
-	double	   *w;
-	void	   *work;
-	WmlcObjectiveSum sum;
-	int			rank;
-} Fit;
 
 /* A normal distribution of z = (psi, y). */
 typedef struct Normal
@@ -42,17 +30,6 @@ typedef struct Normal
 	double	   *z;
 	int		   *order;			/* row i of the factor stands for entry order[i] - 1 of z */
 } Normal;
-
-static size_t
-lay_out_fit(Fit *fit, int d, double *space)
-{
-	size_t		objective = wmlc_objective_doubles(WMLC_ERM, d);
-
-	fit->array = space;
-	fit->w = space + objective;
-	fit->work = fit->w + d;
-	return (objective + d) * sizeof(double) + wmlc_objective_workspace(WMLC_ERM, d);
-}
 
 static size_t
 lay_out_normal(Normal *normal, int p, double *space)
@@ -71,118 +48,16 @@ size_t
 wmlc_rehearse_workspace(int d)
 {
 	double		nothing;
-	Fit			fit;
 	Normal		normal;
-	size_t		fit_bytes = lay_out_fit(&fit, d, &nothing);
+	size_t		role_bytes = d * sizeof(double) + wmlc_ensemble_workspace(d);
 	size_t		normal_bytes = lay_out_normal(&normal, d + 1, &nothing);
 
-	return fit_bytes > normal_bytes ? fit_bytes : normal_bytes;
+	return role_bytes > normal_bytes ? role_bytes : normal_bytes;
 }
 
 /*
- * The ensemble and the roles
+ * Roles
  */
-
-static void
-begin_fit(Fit *fit, int d, void *work)
-{
-	lay_out_fit(fit, d, work);
-	memset(fit->array, 0, wmlc_objective_doubles(WMLC_ERM, d) * sizeof(double));
-	wmlc_objective_attach(&fit->sum, WMLC_ERM, d, fit->array);
-}
-
-static WmlcStatus
-add_to_fit(Fit *fit, const WmlcGram *gram, WmlcPoll poll)
-{
-	WmlcObjective joint = {.kind = WMLC_ERM, .scale = WMLC_SCALE_MEAN};
-
-	return wmlc_objective_add(&fit->sum, &joint, gram, 1.0, fit->work, poll);
-}
-
-static WmlcStatus
-finish_fit(Fit *fit, WmlcPoll poll)
-{
-	return wmlc_objective_fit(&fit->sum, 0.0, fit->w, &fit->rank, fit->work, poll);
-}
-
-/* Least squares on one task, with its sum of squared residuals and their freedom. */
-static WmlcStatus
-fit_task(Fit *fit, const WmlcGram *gram, void *work, double *squares, double *degrees,
-		 WmlcPoll poll)
-{
-	double		rows = wmlc_gram_effective_rows(gram);
-	WmlcStatus	status;
-
-	begin_fit(fit, gram->dims, work);
-	status = add_to_fit(fit, gram, poll);
-	if (status == WMLC_OK)
-		status = finish_fit(fit, poll);
-	if (status == WMLC_OK)
-		status = wmlc_mse(gram, fit->w, squares);
-	if (status != WMLC_OK)
-		return status;
-	*squares *= rows;
-	*degrees = fmax(rows - fit->rank, 0.0);
-	return WMLC_OK;
-}
-
-WmlcStatus
-wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count, const WmlcGram *const *sources,
-			  void *work, WmlcPoll poll)
-{
-	Fit			fit;
-	double		total = 0.0;
-	WmlcStatus	status = WMLC_OK;
-
-	ensemble->degrees = 0.0;
-	for (size_t j = 0; j < count && status == WMLC_OK; j++)
-	{
-		double		squares = 0.0;
-		double		degrees = 0.0;
-
-		status = fit_task(&fit, sources[j], work, &squares, &degrees, poll);
-		if (degrees > 0.0)
-			total += squares;
-		ensemble->degrees += degrees;
-	}
-	ensemble->noise = ensemble->degrees > 0.0 ? total / ensemble->degrees : 0.0;
-
-	begin_fit(&fit, d, work);
-	for (size_t j = 0; j < count && status == WMLC_OK; j++)
-		status = add_to_fit(&fit, sources[j], poll);
-	if (status == WMLC_OK)
-		status = finish_fit(&fit, poll);
-	if (status == WMLC_OK)
-		memcpy(ensemble->coefficients, fit.w, d * sizeof(double));
-	return status;
-}
-
-WmlcStatus
-wmlc_rehearse_truth(const WmlcGram *whole, double *coefficients, void *work, WmlcPoll poll)
-{
-	Fit			fit;
-	double		squares,
-				degrees;
-	WmlcStatus	status = fit_task(&fit, whole, work, &squares, &degrees, poll);
-
-	if (status == WMLC_OK)
-		memcpy(coefficients, fit.w, whole->dims * sizeof(double));
-	return status;
-}
-
-/* v'A v, A the second moment of the features */
-static double
-squared_length(const WmlcGram *gram, const double *v)
-{
-	double		sum = 0.0;
-
-	for (int i = 0; i < gram->dims; i++)
-	{
-		for (int j = 0; j < gram->dims; j++)
-			sum += v[i] * v[j] * wmlc_dd_value(wmlc_gram_moment(gram, i, j));
-	}
-	return fmax(sum, 0.0);
-}
 
 static void
 set_sum(WmlcGram *gram, int i, int j, WmlcDd value)
@@ -217,28 +92,14 @@ wmlc_rehearse_role(const WmlcEnsemble *ensemble, const WmlcGram *source, WmlcGra
 				   void *work, WmlcPoll poll)
 {
 	int			d = source->dims;
-	double		rows = wmlc_gram_effective_rows(source);
-	Fit			fit;
-	double		squares,
-				degrees,
-				noise,
-				distance,
-				keep;
-	WmlcStatus	status = fit_task(&fit, source, work, &squares, &degrees, poll);
+	double	   *w = (double *) work;
+	double		noise;
+	WmlcStatus	status = wmlc_ensemble_member(ensemble, source, w, &noise, w + d, poll);
 
 	if (status != WMLC_OK)
 		return status;
-
-	/* the ensemble lends as many degrees of freedom as the coefficients took */
-	noise = (squares + fit.rank * ensemble->noise) / (degrees + fit.rank);
-	for (int i = 0; i < d; i++)
-		fit.w[i] -= ensemble->coefficients[i];
-	distance = squared_length(source, fit.w);
-	keep = distance > 0.0 ? sqrt(fmax(1.0 - fit.rank * noise / rows / distance, 0.0)) : 0.0;
-	for (int i = 0; i < d; i++)
-		fit.w[i] = ensemble->coefficients[i] + keep * fit.w[i];
 	memcpy(role, source, wmlc_gram_bytes(d));
-	replace_responses(role, fit.w, noise);
+	replace_responses(role, w, noise);
 	return WMLC_OK;
 }
 

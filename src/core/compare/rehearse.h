@@ -6,9 +6,8 @@
  * A source knows its own coefficients only up to sampling error, and its
  * residuals are too small, having been fitted.  With few rows per source,
  * rehearsals on the grams as they are would praise methods that follow every
- * task's noise.  So its role is written first: coefficients drawn towards those
- * that all sources have in common by as much as sampling error explains of the
- * difference (James and Stein 1961), and noise as it is estimated without bias.
+ * task's noise.  So its role is written first: shrunken coefficients, and noise as
+ * it is estimated without bias (core/model/ensemble.h).
  * Then follow random rows, so many as the target has.
  */
 #ifndef WMLC_REHEARSE_H
@@ -18,25 +17,10 @@
 
 #include "core/gram/gram.h"
 #include "core/base/status.h"
-
-/* What the sources have in common. */
-typedef struct WmlcEnsemble
-{
-	double	   *coefficients;	/* of joint training with equal weights; d numbers */
-	double		noise;			/* variance of residuals */
-	double		degrees;		/* of freedom that the noise was estimated with */
-} WmlcEnsemble;
+#include "core/model/ensemble.h"
 
 /* Bytes of workspace for each of the functions below. */
 extern size_t wmlc_rehearse_workspace(int d);
-
-/*
- * The caller sets ensemble->coefficients.  Where degrees is 0, no source has
- * more rows than coefficients: then nothing is known of noise, and there can be
- * no rehearsals.
- */
-extern WmlcStatus wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count,
-								const WmlcGram *const *sources, void *work, WmlcPoll poll);
 
 /*
  * The role of a source: a gram with the source's rows and features, and the
@@ -44,10 +28,6 @@ extern WmlcStatus wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count,
  */
 extern WmlcStatus wmlc_rehearse_role(const WmlcEnsemble *ensemble, const WmlcGram *source,
 									 WmlcGram *role, void *work, WmlcPoll poll);
-
-/* The coefficients that the rows of a task tell: least squares, of least norm. */
-extern WmlcStatus wmlc_rehearse_truth(const WmlcGram *whole, double *coefficients, void *work,
-									  WmlcPoll poll);
 
 /*
  * The gram of `rows` random rows from a normal distribution with the second

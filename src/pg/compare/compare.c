@@ -67,7 +67,7 @@ describe_method(const WmlContest *contest, int number, Datum *values, bool *null
 	bool		alone = method->source_rows == 0.0;
 
 	values[OUT_MODEL] = CStringGetTextDatum(alone ? "target" : wmlc_word(&wmlc_learner_words, learner->kind));
-	values[OUT_WEIGHTS] = CStringGetTextDatum(wmlc_word(&wmlc_rule_words, weighting->rule));
+	values[OUT_WEIGHTS] = CStringGetTextDatum(wmlc_word(&wmlc_weighting_words, weighting->rule));
 	values[OUT_ETA] = Float8GetDatum(learner->eta);
 	values[OUT_RIDGE] = Float8GetDatum(method->ridge);
 	values[OUT_SHRINK] = Float8GetDatum(weighting->shrink);

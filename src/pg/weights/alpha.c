@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "pg/weights/alpha.h"
+#include "pg/weights/stacked.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
 #include "pg/base/error.h"
@@ -151,16 +152,21 @@ wml_alpha_solve(const WmlSources *sources, const WmlcGram *target, const WmlcWei
 	MemoryContext solve_context = AllocSetContextCreate(CurrentMemoryContext, "wml_alpha",
 														ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(solve_context);
-	Problem		problem;
-	WmlcCandidates candidates = get_candidates(&problem, sources, target, weighting, alpha);
 
-	double	   *present = (double *) wml_allocate(candidates.count, sizeof(double));
-
-	wml_weigh(weighting, &candidates, present);
-	for (int64 i = 0; i < sources->count; i++)
+	if (weighting->rule == WMLC_STACKED)
+		wml_alpha_stacked(sources, target, weighting, alpha);
+	else
 	{
-		if (!isnan(alpha[i]))
-			alpha[i] = *present++;
+		Problem		problem;
+		WmlcCandidates candidates = get_candidates(&problem, sources, target, weighting, alpha);
+		double	   *present = (double *) wml_allocate(candidates.count, sizeof(double));
+
+		wml_weigh(weighting, &candidates, present);
+		for (int64 i = 0; i < sources->count; i++)
+		{
+			if (!isnan(alpha[i]))
+				alpha[i] = *present++;
+		}
 	}
 	MemoryContextSwitchTo(old_context);
 	MemoryContextDelete(solve_context);
@@ -245,7 +251,7 @@ wml_alpha_array(PG_FUNCTION_ARGS)
 	wml_require_arg(fcinfo, 2, "weights");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
 	target = PG_GETARG_GRAM(1);
-	options = get_options(fcinfo, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_rule_words, "weights"));
+	options = get_options(fcinfo, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_weighting_words, "weights"));
 	alpha = (double *) palloc(Max(sources.count, 1) * sizeof(double));
 	wml_alpha_solve(&sources, target, &options, alpha);
 	PG_RETURN_ARRAYTYPE_P(wml_weights_to_array(alpha, sources.count));

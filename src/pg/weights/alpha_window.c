@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 #include "windowapi.h"
 
+#include "core/weights/stacked.h"
 #include "pg/weights/alpha.h"
 #include "pg/base/args.h"
 #include "pg/gram/gram.h"
@@ -131,7 +132,7 @@ options_at(WindowObject window, int64 row)
 	WmlcWeighting options;
 
 	options.rule = wml_arg_word(DatumGetTextPP(option_at(window, ARG_WEIGHTS, row, "weights")),
-								&wmlc_rule_words, "weights");
+								&wmlc_weighting_words, "weights");
 	options.loss = wml_arg_word(DatumGetTextPP(option_at(window, ARG_LOSS, row, "loss")),
 								&wmlc_loss_words, "loss");
 	options.shrink = wml_check_not_negative(DatumGetFloat8(option_at(window, ARG_SHRINK, row, "shrink")),
