@@ -340,6 +340,7 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 
 	clear_prior(prior, tasks->dims);
 	(void) fit_layout(&memory, tasks->dims, tasks->count, options, work);
+	fit->task_prior.correction = 0.0;
 	status = wmlc_prior_weigh(tasks, &memory.weights);
 	if (status != WMLC_OK || memory.weights.tasks == 0.0)
 		return status;

@@ -27,7 +27,7 @@
 
 #define FETCH_ROWS 10000
 #define FIRST_CAPACITY 1024
-#define MAX_COLUMNS 3
+#define MAX_COLUMNS 5
 
 /* One task met so far, in an open hash table. */
 typedef struct KnownTask
@@ -44,6 +44,7 @@ typedef struct Reader
 	MemoryContext context;		/* of the result */
 	int			x_column;
 	int			y_column;
+	int			exposure_column;	/* 0 without exposures */
 	int			weight_column;	/* 0 without weights */
 
 	TypeCacheEntry *task_type;	/* NULL without tasks */
@@ -63,7 +64,9 @@ report_columns(const Reader *reader, TupleDesc descriptor)
 	static const char *const wanted[] = {
 		[WML_QUERY_PLAIN] = "It must return (x double precision[], y double precision).",
 		[WML_QUERY_TASKS] = "It must return (task, x double precision[], y double precision).",
-		[WML_QUERY_WEIGHTS] = "It must return (x double precision[], y double precision) or (x double precision[], y double precision, weight double precision)."
+		[WML_QUERY_WEIGHTS] = "It must return (x double precision[], y double precision) or (x double precision[], y double precision, weight double precision).",
+		[WML_QUERY_EXPOSURES] = "It must return (x double precision[], y double precision), and may go on with an exposure and a weight, both double precision.",
+		[WML_QUERY_TASK_EXPOSURES] = "It must return (task, x double precision[], y double precision), and may go on with an exposure and a weight, both double precision."
 	};
 	StringInfoData found;
 
@@ -100,17 +103,35 @@ set_task_type(Reader *reader, TupleDesc descriptor)
 				 errhint("Cast the tasks to text.")));
 }
 
+static bool
+has_tasks(const Reader *reader)
+{
+	return reader->columns == WML_QUERY_TASKS || reader->columns == WML_QUERY_TASK_EXPOSURES;
+}
+
+/* Columns behind y are optional, but come in order; returns the last column. */
+static int
+find_optional_columns(Reader *reader, int columns)
+{
+	int			last = reader->y_column;
+
+	if (columns > last && (reader->columns == WML_QUERY_EXPOSURES ||
+						   reader->columns == WML_QUERY_TASK_EXPOSURES))
+		reader->exposure_column = ++last;
+	if (columns > last && (reader->columns == WML_QUERY_WEIGHTS || reader->exposure_column > 0))
+		reader->weight_column = ++last;
+	return last;
+}
+
 static void
 check_columns(Reader *reader, TupleDesc descriptor)
 {
 	bool		fits;
 	int			last;
 
-	reader->x_column = reader->columns == WML_QUERY_TASKS ? 2 : 1;
+	reader->x_column = has_tasks(reader) ? 2 : 1;
 	reader->y_column = reader->x_column + 1;
-	if (reader->columns == WML_QUERY_WEIGHTS && descriptor->natts > reader->y_column)
-		reader->weight_column = reader->y_column + 1;
-	last = reader->weight_column > 0 ? reader->weight_column : reader->y_column;
+	last = find_optional_columns(reader, descriptor->natts);
 
 	fits = descriptor->natts == last &&
 		is_numeric(get_element_type(getBaseType(SPI_gettypeid(descriptor, reader->x_column))));
@@ -118,7 +139,7 @@ check_columns(Reader *reader, TupleDesc descriptor)
 		fits = is_numeric(SPI_gettypeid(descriptor, i));
 	if (!fits)
 		report_columns(reader, descriptor);
-	if (reader->columns == WML_QUERY_TASKS)
+	if (has_tasks(reader))
 		set_task_type(reader, descriptor);
 }
 
@@ -135,9 +156,11 @@ cast_query(const Reader *reader, const char *query, const RawStmt *statement)
 	const char *start = query + Max(statement->stmt_location, 0);
 	int			length = statement->stmt_len > 0 ? statement->stmt_len : (int) strlen(start);
 
-	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s FROM (%.*s\n) AS query (%sx, y%s)",
-					task, reader->weight_column > 0 ? ", weight::pg_catalog.float8" : "",
-					length, start, task, reader->weight_column > 0 ? ", weight" : "");
+	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s%s FROM (%.*s\n) AS query (%sx, y%s%s)",
+					task, reader->exposure_column > 0 ? ", exposure::pg_catalog.float8" : "",
+					reader->weight_column > 0 ? ", weight::pg_catalog.float8" : "",
+					length, start, task, reader->exposure_column > 0 ? ", exposure" : "",
+					reader->weight_column > 0 ? ", weight" : "");
 }
 
 static void
@@ -214,6 +237,8 @@ reserve_row(Reader *reader)
 	reader->capacity = Max(2 * reader->capacity, FIRST_CAPACITY);
 	rows->x = (double *) resize(reader, rows->x, rows->inputs * sizeof(double));
 	rows->y = (double *) resize(reader, rows->y, sizeof(double));
+	if (reader->exposure_column > 0)
+		rows->exposure = (double *) resize(reader, rows->exposure, sizeof(double));
 	if (reader->weight_column > 0)
 		rows->weight = (double *) resize(reader, rows->weight, sizeof(double));
 	if (reader->task_type != NULL)
@@ -284,6 +309,9 @@ read_row(Reader *reader, HeapTuple tuple, TupleDesc descriptor)
 	for (int i = 0; i < rows->inputs; i++)
 		rows->x[rows->count * rows->inputs + i] = check_finite(reader, x[i]);
 	rows->y[rows->count] = check_finite(reader, DatumGetFloat8(values[reader->y_column - 1]));
+	if (reader->exposure_column > 0)
+		rows->exposure[rows->count] =
+			check_finite(reader, DatumGetFloat8(values[reader->exposure_column - 1]));
 	if (reader->weight_column > 0)
 		rows->weight[rows->count] =
 			check_finite(reader, DatumGetFloat8(values[reader->weight_column - 1]));
@@ -292,35 +320,48 @@ read_row(Reader *reader, HeapTuple tuple, TupleDesc descriptor)
 	rows->count++;
 }
 
-/* Put the rows of each task side by side, in the order in which they came. */
-static void
-arrange(Reader *reader)
+/*
+ * The values of each row, `width` of them, in the order of tasks and as they came
+ * within a task; `next` says where the next row of each task goes and moves on.
+ */
+static double *
+arrange_values(Reader *reader, double *values, int width, int64 *next)
 {
 	WmlQueryRows *rows = &reader->rows;
-	Size		inputs = rows->inputs;
-	double	   *x = (double *) resize(reader, NULL, inputs * sizeof(double));
-	double	   *y = (double *) resize(reader, NULL, sizeof(double));
-	int64	   *next = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
+	double	   *arranged;
 
-	for (int64 i = 0; i < rows->count; i++)
-		rows->start[reader->task[i] + 1]++;
-	for (int64 j = 0; j < rows->tasks; j++)
-		rows->start[j + 1] += rows->start[j];
+	if (values == NULL)
+		return NULL;
+	arranged = (double *) resize(reader, NULL, width * sizeof(double));
 	memcpy(next, rows->start, (rows->tasks + 1) * sizeof(int64));
 	for (int64 i = 0; i < rows->count; i++)
 	{
 		int64		place = next[reader->task[i]]++;
 
 		CHECK_FOR_INTERRUPTS();
-		memcpy(x + place * inputs, rows->x + i * inputs, inputs * sizeof(double));
-		y[place] = rows->y[i];
+		memcpy(arranged + place * width, values + i * width, width * sizeof(double));
 	}
+	pfree(values);
+	return arranged;
+}
+
+/* Put the rows of each task side by side. */
+static void
+arrange(Reader *reader)
+{
+	WmlQueryRows *rows = &reader->rows;
+	int64	   *next = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
+
+	for (int64 i = 0; i < rows->count; i++)
+		rows->start[reader->task[i] + 1]++;
+	for (int64 j = 0; j < rows->tasks; j++)
+		rows->start[j + 1] += rows->start[j];
+	rows->x = arrange_values(reader, rows->x, rows->inputs, next);
+	rows->y = arrange_values(reader, rows->y, 1, next);
+	rows->exposure = arrange_values(reader, rows->exposure, 1, next);
+	rows->weight = arrange_values(reader, rows->weight, 1, next);
 	pfree(next);
-	pfree(rows->x);
-	pfree(rows->y);
 	pfree(reader->task);
-	rows->x = x;
-	rows->y = y;
 }
 
 /* Say where tasks begin and end. */
@@ -408,14 +449,8 @@ read_rows(Reader *reader, Portal portal)
 	}
 }
 
-/*
- * From here on, until the settings return to the level that is handed out, the
- * transaction only reads: a volatile function in the query cannot change tables or
- * sequences either.  An error takes the setting back with the (sub)transaction; and
- * nobody can set it off after the first snapshot.
- */
-static int
-begin_read_only(void)
+int
+wml_begin_read_only(void)
 {
 	int			level = NewGUCNestLevel();
 
@@ -424,28 +459,51 @@ begin_read_only(void)
 	return level;
 }
 
+/* The query with its columns checked and cast, in SPI's memory. */
+static char *
+check_query(Reader *reader, const char *query, int *columns)
+{
+	SPIPlanPtr	plan = prepare_select(query, reader->role);
+	Portal		portal = open_cursor(plan);
+
+	check_columns(reader, portal->tupDesc);
+	*columns = portal->tupDesc->natts;
+	SPI_cursor_close(portal);
+	return cast_query(reader, query, plan_source(plan)->raw_parse_tree);
+}
+
 WmlQueryRows
 wml_query_rows(const char *query, WmlQueryColumns columns, const char *role)
 {
 	Reader		reader = {.role = role, .columns = columns, .context = CurrentMemoryContext};
-	SPIPlanPtr	plan;
 	Portal		portal;
-	int			level = begin_read_only();
+	int			level = wml_begin_read_only();
+	int			count;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	reader.known_context = CurrentMemoryContext;
-	plan = prepare_select(query, role);
-	portal = open_cursor(plan);
-	check_columns(&reader, portal->tupDesc);
-	SPI_cursor_close(portal);
-
-	query = cast_query(&reader, query, plan_source(plan)->raw_parse_tree);
-	portal = open_cursor(prepare_select(query, role));
+	portal = open_cursor(prepare_select(check_query(&reader, query, &count), role));
 	read_rows(&reader, portal);
 	SPI_cursor_close(portal);
 	delimit_tasks(&reader);
 	SPI_finish();
 	AtEOXact_GUC(true, level);
 	return reader.rows;
+}
+
+char *
+wml_query_check(const char *query, WmlQueryColumns columns, const char *role, int *count)
+{
+	Reader		reader = {.role = role, .columns = columns};
+	MemoryContext context = CurrentMemoryContext;
+	char	   *checked;
+	int			level = wml_begin_read_only();
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	checked = MemoryContextStrdup(context, check_query(&reader, query, count));
+	SPI_finish();
+	AtEOXact_GUC(true, level);
+	return checked;
 }

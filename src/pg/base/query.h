@@ -12,7 +12,9 @@ typedef enum WmlQueryColumns
 {
 	WML_QUERY_PLAIN,			/* (x, y) */
 	WML_QUERY_TASKS,			/* (task, x, y) */
-	WML_QUERY_WEIGHTS			/* (x, y) or (x, y, weight) */
+	WML_QUERY_WEIGHTS,			/* (x, y) or (x, y, weight) */
+	WML_QUERY_EXPOSURES,		/* (x, y), (x, y, exposure) or (x, y, exposure, weight) */
+	WML_QUERY_TASK_EXPOSURES	/* the same behind a task */
 } WmlQueryColumns;
 
 /* Rows, those of a task side by side; x has `inputs` numbers per row. */
@@ -22,6 +24,7 @@ typedef struct WmlQueryRows
 	int64		count;
 	double	   *x;
 	double	   *y;
+	double	   *exposure;		/* NULL unless the query gives exposures */
 	double	   *weight;			/* NULL unless the query gives weights */
 	int64		tasks;
 	int64	   *start;			/* task j: rows start[j] up to start[j + 1] */
@@ -35,5 +38,21 @@ typedef struct WmlQueryRows
  * the query in errors.
  */
 extern WmlQueryRows wml_query_rows(const char *query, WmlQueryColumns columns, const char *role);
+
+/*
+ * Check that the query is one that could be read so, without running it.  Returns
+ * it with its columns cast, as a SELECT to be put in parentheses, and the number
+ * of its columns.
+ */
+extern char *wml_query_check(const char *query, WmlQueryColumns columns, const char *role,
+							 int *count);
+
+/*
+ * From here on, until the settings return to the level that is handed out, the
+ * transaction only reads: a volatile function in the query cannot change tables or
+ * sequences either.  An error takes the setting back with the (sub)transaction; and
+ * nobody can set it off after the first snapshot.
+ */
+extern int	wml_begin_read_only(void);
 
 #endif							/* WML_QUERY_H */

@@ -1,0 +1,430 @@
+/*
+ * hierarchy.c
+ *	  The hierarchical generalised linear model: see hierarchy.h.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/glm/hierarchy.h"
+#include "core/prior/posterior.h"
+
+#define POLL_TASKS 64
+
+/* A dispersion is known far less well than means. */
+#define DISPERSION_SLACK 10.0
+
+/* Bounds for the secant. */
+#define LARGEST_SHARE 0.3
+#define LARGEST_STRETCH 4.0
+#define LARGEST_SECANT 1.0
+
+/* So many steps that lead away, and new working grams enter by half. */
+#define TIMES_WORSE 4
+#define LEAST_GRAM_SHARE 0.125
+
+/*
+ * Posterior means agree to this, in posterior standard deviations.  Nodes change
+ * with the variance of a row, so a few rows may keep it from getting much better.
+ */
+#define TARGET_TOLERANCE 1e-7
+#define TARGET_FINE 1e-3
+#define TARGET_ITERATIONS 200
+
+/* After so many iterations steps become smaller and smaller. */
+#define TARGET_PATIENCE 30
+
+/*
+ * One iteration maps a prior, under which posteriors and working grams are
+ * found, to the prior fitted to those.  `used` and `found` are such a pair, and
+ * the next prior to use is found by the secant through this pair and the last
+ * (Anderson 1965, with one pair remembered): a plain iteration gains a digit in
+ * three or four passes over the rows where tasks have a handful of rows.  Means
+ * stand before factors.
+ */
+typedef struct Memory
+{
+	double	   *used;
+	double	   *found;
+	double	   *last_used;
+	double	   *last_found;
+	double	   *unit;			/* of each coefficient */
+	double		last_change;
+	int			times_worse;
+	double		share;			/* of new working grams; the rest is the old ones */
+	double	   *old_moments;
+	double	   *old_moments_lo;
+	WmlcPrior	prior;			/* with the used mean and factor */
+	void	   *posterior;
+	void	   *fit;
+} Memory;
+
+static size_t
+layout(WmlcHierarchy *hierarchy, Memory *memory, int dims, size_t tasks,
+	   const WmlcHierarchyOptions *options, void *work)
+{
+	WmlcArena	arena = {work, 0};
+	size_t		d = dims;
+	size_t		entries = wmlc_triangle_size(dims + 1);
+
+	hierarchy->coef = wmlc_arena_doubles(&arena, tasks * d);
+	hierarchy->covariance = options->points ? NULL : wmlc_arena_doubles(&arena, tasks * d * d);
+	hierarchy->moments = wmlc_arena_doubles(&arena, tasks * entries);
+	hierarchy->moments_lo = wmlc_arena_doubles(&arena, tasks * entries);
+	hierarchy->rows = wmlc_arena_doubles(&arena, tasks);
+	memory->used = wmlc_arena_doubles(&arena, d + d * d);
+	memory->found = wmlc_arena_doubles(&arena, d + d * d);
+	memory->last_used = wmlc_arena_doubles(&arena, d + d * d);
+	memory->last_found = wmlc_arena_doubles(&arena, d + d * d);
+	memory->unit = wmlc_arena_doubles(&arena, d);
+	memory->old_moments = wmlc_arena_doubles(&arena, tasks * entries);
+	memory->old_moments_lo = wmlc_arena_doubles(&arena, tasks * entries);
+	memory->posterior = wmlc_arena_take(&arena, 1, wmlc_posterior_workspace(dims));
+	memory->fit = wmlc_arena_take(&arena, 1,
+								  wmlc_prior_fit_workspace(dims, tasks, &options->prior));
+	return arena.used;
+}
+
+size_t
+wmlc_hierarchy_workspace(int dims, size_t tasks, const WmlcHierarchyOptions *options)
+{
+	WmlcHierarchy hierarchy;
+	Memory		memory;
+
+	return layout(&hierarchy, &memory, dims, tasks, options, NULL);
+}
+
+/*
+ * Collect working grams, and take a part of the old ones with them where the
+ * iteration has not settled by itself.  Shares are powers of two, so that a gram
+ * of fewer rows than features stays singular to the last digit.
+ */
+static WmlcStatus
+collect(WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, Memory *memory)
+{
+	size_t		count = hierarchy->tasks * wmlc_triangle_size(hierarchy->dims + 1);
+	WmlcStatus	status = options->collect(options->collect_arg, hierarchy);
+
+	if (status != WMLC_OK)
+		return status;
+	for (size_t i = 0; i < count && hierarchy->started && memory->share < 1.0; i++)
+	{
+		WmlcDd		old = {memory->old_moments[i], memory->old_moments_lo[i]};
+		WmlcDd		new = {hierarchy->moments[i], hierarchy->moments_lo[i]};
+		WmlcDd		mixed = wmlc_dd_add(wmlc_dd_mul_d(old, 1.0 - memory->share),
+										wmlc_dd_mul_d(new, memory->share));
+
+		hierarchy->moments[i] = mixed.hi;
+		hierarchy->moments_lo[i] = mixed.lo;
+	}
+	memcpy(memory->old_moments, hierarchy->moments, count * sizeof(double));
+	memcpy(memory->old_moments_lo, hierarchy->moments_lo, count * sizeof(double));
+	return WMLC_OK;
+}
+
+static WmlcStatus
+fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, WmlcPrior *prior,
+		  void *work)
+{
+	WmlcPriorOptions prior_options = options->prior;
+	WmlcPriorTasks tasks = {
+		.dims = hierarchy->dims,
+		.count = hierarchy->tasks,
+		.moments = hierarchy->moments,
+		.moments_lo = hierarchy->moments_lo,
+		.rows = hierarchy->rows,
+		.alpha = options->alpha,
+		.temper = options->temper
+	};
+
+	prior_options.fixed_noise = 1.0;
+	return wmlc_prior_fit(&tasks, &prior_options, prior, work);
+}
+
+/* Every task's posterior under the prior to use. */
+static WmlcStatus
+find_posteriors(WmlcHierarchy *hierarchy, const WmlcPrior *found, Memory *memory, WmlcPoll poll)
+{
+	size_t		d = hierarchy->dims;
+	size_t		entries = wmlc_triangle_size(hierarchy->dims + 1);
+
+	memory->prior = *found;
+	memory->prior.mean = memory->used;
+	memory->prior.factor = memory->used + d;
+	hierarchy->used = &memory->prior;
+
+	for (size_t j = 0; j < hierarchy->tasks; j++)
+	{
+		WmlcPosterior posterior;
+		bool		empty = hierarchy->rows[j] == 0.0;
+		WmlcStatus	status;
+
+		if (j % POLL_TASKS == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		status = wmlc_posterior(&memory->prior, empty ? NULL : hierarchy->moments + j * entries,
+								empty ? NULL : hierarchy->moments_lo + j * entries,
+								&posterior, memory->posterior);
+		if (status != WMLC_OK)
+			return status;
+		memcpy(hierarchy->coef + j * d, posterior.coef, d * sizeof(double));
+		if (hierarchy->covariance != NULL)
+			wmlc_posterior_covariance(&posterior, hierarchy->covariance + j * d * d);
+	}
+	hierarchy->started = true;
+	return WMLC_OK;
+}
+
+/*
+ * The units in which changes are measured: the coefficients' standard deviations
+ * and the errors of their means.
+ */
+static void
+choose_units(const WmlcPrior *prior, double *unit)
+{
+	int			d = prior->dims;
+
+	for (int i = 0; i < d; i++)
+	{
+		double		variance = prior->mean_covariance[i + (size_t) i * d];
+
+		for (int k = 0; k <= i; k++)
+			variance += prior->factor[i + (size_t) k * d] * prior->factor[i + (size_t) k * d];
+		unit[i] = variance > 0.0 ? sqrt(variance) : 1.0;
+	}
+}
+
+/* How far the prior that was found is from the one that was used. */
+static double
+find_change(const Memory *memory, int d)
+{
+	double		largest = 0.0;
+
+	for (int i = 0; i < d + d * d; i++)
+		largest = fmax(largest, fabs(memory->found[i] - memory->used[i]) / memory->unit[i % d]);
+	return largest;
+}
+
+/* How much of the last pair's difference the secant takes off. */
+static double
+secant_share(const Memory *memory, int d)
+{
+	double		product = 0.0,
+				square = 0.0,
+				share;
+
+	for (int i = 0; i < d + d * d; i++)
+	{
+		double		unit = memory->unit[i % d];
+		double		rest = (memory->found[i] - memory->used[i]) / unit;
+		double		last_rest = (memory->last_found[i] - memory->last_used[i]) / unit;
+
+		product += rest * (rest - last_rest);
+		square += (rest - last_rest) * (rest - last_rest);
+	}
+	share = square > 0.0 ? product / square : 0.0;
+	return fmax(fmin(share, LARGEST_SHARE), -LARGEST_STRETCH);
+}
+
+/*
+ * Choose the prior to use next.  While it is far off, or gets no nearer, what was
+ * found is taken as it is, or half of the way to it.
+ */
+static void
+choose_next(Memory *memory, int d, double change)
+{
+	bool		worse = change > memory->last_change;
+	double		share = worse || change > LARGEST_SECANT ? 0.0 : secant_share(memory, d);
+	double	   *used = memory->used;
+	double	   *found = memory->found;
+
+	memory->used = memory->last_used;
+	memory->found = memory->last_found;
+	memory->last_used = used;
+	memory->last_found = found;
+	for (int i = 0; i < d + d * d; i++)
+	{
+		if (worse)
+			memory->used[i] = 0.5 * (used[i] + found[i]);
+		else if (share == 0.0)
+			memory->used[i] = found[i];
+		else
+			memory->used[i] = found[i] - share * (found[i] - memory->found[i]);
+	}
+	memory->times_worse = worse ? memory->times_worse + 1 : memory->times_worse;
+	if (memory->times_worse >= TIMES_WORSE)
+	{
+		memory->share = fmax(0.5 * memory->share, LEAST_GRAM_SHARE);
+		memory->times_worse = 0;
+	}
+	memory->last_change = change;
+}
+
+/* Fit the prior to the working grams, and see how far it moved. */
+static WmlcStatus
+iterate(WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, WmlcPrior *prior,
+		Memory *memory)
+{
+	size_t		d = hierarchy->dims;
+	WmlcStatus	status = fit_prior(hierarchy, options, prior, memory->fit);
+
+	if (status != WMLC_OK || prior->tasks == 0.0)
+		return status;
+	hierarchy->iterations++;
+	memcpy(memory->found, prior->mean, d * sizeof(double));
+	memcpy(memory->found + d, prior->factor, d * d * sizeof(double));
+	choose_units(prior, memory->unit);
+	hierarchy->change = hierarchy->started ? find_change(memory, hierarchy->dims) : INFINITY;
+	if (options->trace != NULL)
+		options->trace(options->trace_arg, hierarchy->iterations, hierarchy->change);
+	return WMLC_OK;
+}
+
+/*
+ * The evidence: that of the linear model, without the normalising factors of its
+ * rows, times the rows' scales.
+ */
+static double
+find_loglik(const WmlcHierarchy *hierarchy, const WmlcPrior *prior)
+{
+	return prior->loglik + 0.5 * prior->rows * log(2.0 * M_PI) + hierarchy->log_scale;
+}
+
+WmlcStatus
+wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
+				   const WmlcHierarchyOptions *options, WmlcPrior *prior, void *work)
+{
+	Memory		memory;
+	double		tolerance = options->tolerance > 0.0 ? options->tolerance
+		: WMLC_HIERARCHY_TOLERANCE;
+	int			most = options->max_iterations > 0 ? options->max_iterations
+		: WMLC_HIERARCHY_ITERATIONS;
+	WmlcStatus	status;
+
+	(void) layout(hierarchy, &memory, dims, tasks, options, work);
+	hierarchy->dims = dims;
+	hierarchy->tasks = tasks;
+	hierarchy->started = hierarchy->converged = false;
+	hierarchy->iterations = 0;
+	hierarchy->dispersion_change = 0.0;
+	memory.last_change = INFINITY;
+	memory.times_worse = 0;
+	memory.share = 1.0;
+	for (;;)
+	{
+		status = collect(hierarchy, options, &memory);
+		if (status == WMLC_OK)
+			status = iterate(hierarchy, options, prior, &memory);
+		if (status != WMLC_OK || prior->tasks == 0.0)
+			return status;
+		hierarchy->converged = hierarchy->change <= tolerance &&
+			hierarchy->dispersion_change <= DISPERSION_SLACK * tolerance;
+		if (hierarchy->converged || hierarchy->iterations >= most)
+			break;
+		choose_next(&memory, dims, hierarchy->change);
+		status = find_posteriors(hierarchy, prior, &memory, options->prior.poll);
+		if (status != WMLC_OK)
+			return status;
+	}
+	prior->loglik = find_loglik(hierarchy, prior);
+	prior->family = hierarchy->likelihood.family;
+	prior->dispersion = hierarchy->likelihood.dispersion;
+	prior->iterations = hierarchy->iterations;
+	prior->converged &= hierarchy->converged;
+	return WMLC_OK;
+}
+
+/* ---- one task under a given prior ---- */
+
+typedef struct Target
+{
+	double	   *coef;
+	double	   *covariance;
+	double	   *new_covariance;
+	double	   *space;
+	void	   *posterior;
+} Target;
+
+static size_t
+target_layout(Target *target, int dims, void *work)
+{
+	WmlcArena	arena = {work, 0};
+	size_t		d = dims;
+
+	target->coef = wmlc_arena_doubles(&arena, d);
+	target->covariance = wmlc_arena_doubles(&arena, d * d);
+	target->new_covariance = wmlc_arena_doubles(&arena, d * d);
+	target->space = wmlc_arena_doubles(&arena, wmlc_row_batch_doubles(dims));
+	target->posterior = wmlc_arena_take(&arena, 1, wmlc_posterior_workspace(dims));
+	return arena.used;
+}
+
+size_t
+wmlc_target_gram_workspace(int dims)
+{
+	Target		target;
+
+	return target_layout(&target, dims, NULL);
+}
+
+/* Move towards the new posterior; how far that is. */
+static double
+move_posterior(Target *target, const WmlcPosterior *posterior, double share)
+{
+	int			d = posterior->prior->dims;
+	double		largest = 0.0;
+
+	wmlc_posterior_covariance(posterior, target->new_covariance);
+	for (int i = 0; i < d; i++)
+	{
+		size_t		diagonal = i + (size_t) i * d;
+		double		variance = target->new_covariance[diagonal];
+		double		change = posterior->coef[i] - target->coef[i];
+
+		if (variance > 0.0)
+		{
+			largest = fmax(largest, fabs(change) / sqrt(variance));
+			largest = fmax(largest, fabs(variance - target->covariance[diagonal]) / variance);
+		}
+		target->coef[i] += share * change;
+	}
+	for (int i = 0; i < d * d; i++)
+		target->covariance[i] += share * (target->new_covariance[i] - target->covariance[i]);
+	return largest;
+}
+
+WmlcStatus
+wmlc_target_gram(const WmlcPrior *prior, const WmlcGlmRows *rows, bool points, WmlcGram *gram,
+				 bool *converged, void *work, WmlcPoll poll)
+{
+	WmlcLikelihood likelihood = {prior->family, prior->dispersion};
+	Target		target;
+	size_t		d = prior->dims;
+	size_t		entries = wmlc_triangle_size(prior->dims + 1);
+
+	(void) target_layout(&target, prior->dims, work);
+	memcpy(target.coef, prior->mean, d * sizeof(double));
+	wmlc_prior_covariance(prior, target.covariance);
+	*converged = false;
+	for (int i = 0; i < TARGET_ITERATIONS; i++)
+	{
+		WmlcPosterior posterior;
+		double		ignored = 0.0,
+					move;
+		WmlcStatus	status;
+
+		status = wmlc_working_gram(&likelihood, rows, 0, rows->count, target.coef,
+								   points ? NULL : target.covariance, gram, &ignored,
+								   target.space, poll);
+		if (status == WMLC_OK)
+			status = wmlc_posterior(prior, gram->sums, gram->sums + entries, &posterior,
+									target.posterior);
+		if (status != WMLC_OK)
+			return status;
+		move = move_posterior(&target, &posterior,
+							  i < TARGET_PATIENCE ? 1.0 : 4.0 / (i - TARGET_PATIENCE + 5));
+		*converged = move <= TARGET_FINE;
+		if (move <= TARGET_TOLERANCE)
+			break;
+	}
+	return WMLC_OK;
+}

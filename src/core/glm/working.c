@@ -1,0 +1,398 @@
+/*
+ * working.c
+ *	  Working rows and working grams: see working.h.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/glm/working.h"
+
+/*
+ * A row's weight is never below this times the row's own, so that z stays
+ * within bounds; the parabola's slope is right for any weight.
+ */
+#define LEAST_WEIGHT 1e-10
+
+/*
+ * Nor, over a narrow distribution, below the slope divided by this.  A row on the
+ * far side of where it should be hardly bends, and a working response further
+ * away than this would throw the coefficients about; no fit has many such rows.
+ */
+#define FARTHEST_RESPONSE 100.0
+
+/* Below this, weight times variance, a parabola at the mean of the slopes will do. */
+#define NARROW 1e-3
+#define MOST_STEPS 30
+#define TOLERANCE 1e-10
+#define POLL_ROWS 4096
+
+/*
+ * Nodes and weights for means over N(0, 1).  A likelihood bends within about one
+ * unit of eta.  Where eta varies little, seven nodes of Gauss-Hermite will do;
+ * otherwise nodes stand side by side, as closely as the likelihood's singularities
+ * in the complex plane ask for: then the sum converges exponentially, and how many
+ * nodes there are makes no difference that could keep an iteration from settling.
+ */
+#define MOST_NODES 513
+
+typedef struct Nodes
+{
+	int			count;
+	double		t[MOST_NODES];
+	double		weight[MOST_NODES];
+} Nodes;
+
+static const double three_t[] = {0.0, -1.7320508075688773, 1.7320508075688773};
+static const double three_weight[] = {0.66666666666666667, 0.16666666666666667, 0.16666666666666667};
+
+static const double seven_t[] = {
+	0.0, -1.1544053947399682, 1.1544053947399682, -2.3667594107345413, 2.3667594107345413,
+	-3.7504397177257423, 3.7504397177257423
+};
+static const double seven_weight[] = {
+	0.45714285714285714, 0.24012317860501272, 0.24012317860501272, 0.030757123967586497,
+	0.030757123967586497, 0.00054826885597221793, 0.00054826885597221793
+};
+
+#define SEVEN_VARIANCE 0.1
+#define WIDEST_NODE 8.5
+#define LARGEST_DISTANCE 0.8
+
+/* Nodes t = i h; phi((i + 1) h) / phi(i h) shrinks by the same factor each time. */
+static void
+even_nodes(double h, Nodes *nodes)
+{
+	int			half = (int) fmin(WIDEST_NODE / h, (MOST_NODES - 1) / 2);
+	double		ratio = exp(-0.5 * h * h);
+	double		shrink = ratio * ratio;
+	double		weight = 1.0,
+				total = 1.0;
+
+	nodes->count = 2 * half + 1;
+	nodes->t[0] = 0.0;
+	nodes->weight[0] = 1.0;
+	for (int i = 1; i <= half; i++)
+	{
+		weight *= ratio;
+		ratio *= shrink;
+		nodes->t[2 * i - 1] = -i * h;
+		nodes->t[2 * i] = i * h;
+		nodes->weight[2 * i - 1] = nodes->weight[2 * i] = weight;
+		total += 2.0 * weight;
+	}
+	for (int i = 0; i < nodes->count; i++)
+		nodes->weight[i] /= total;
+}
+
+/* For means of functions of eta as smooth as the likelihood. */
+static void
+choose_nodes(const WmlcLikelihood *likelihood, double variance, Nodes *nodes)
+{
+	double		reach = likelihood->family == WMLC_BINOMIAL ? 1.4 : 0.7;
+
+	if (variance >= SEVEN_VARIANCE)
+	{
+		even_nodes(fmax(fmin(LARGEST_DISTANCE, reach / sqrt(variance)),
+						2.0 * WIDEST_NODE / (MOST_NODES - 1)), nodes);
+		return;
+	}
+	nodes->count = 7;
+	memcpy(nodes->t, seven_t, sizeof(seven_t));
+	memcpy(nodes->weight, seven_weight, sizeof(seven_weight));
+}
+
+/* The parabola through slope and curvature about eta. */
+static WmlcWorkingRow
+from_derivatives(double eta, double score, double information, const WmlcResponse *row)
+{
+	double		weight = row->weight * fmax(information, LEAST_WEIGHT);
+
+	return (WmlcWorkingRow) {
+		.response = weight > 0.0 ? eta + row->weight * score / weight : eta,
+		.weight = weight
+	};
+}
+
+/* Mean slope and mean curvature over a narrow distribution. */
+static WmlcWorkingRow
+narrow_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double sd)
+{
+	WmlcLocal	mean = {0.0, 0.0};
+
+	for (int i = 0; i < 3; i++)
+	{
+		WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta + three_t[i] * sd);
+
+		mean.score += three_weight[i] * local.score;
+		mean.information += three_weight[i] * local.information;
+	}
+	mean.information = fmax(mean.information, fabs(mean.score) / FARTHEST_RESPONSE);
+	return from_derivatives(eta, mean.score, mean.information, row);
+}
+
+/*
+ * Slope and curvature of the parabola, in units of eta's standard deviation, are
+ * the b and k that minimise
+ *
+ *	  log E exp (h(t) - b t + k (t^2 - 1) / 2),		t ~ N(0, 1)
+ *
+ * h being the log-likelihood: there, the tilted distribution has mean 0 and
+ * variance 1.  Newton's method, halving the step where it leads upwards.
+ */
+typedef struct Parabola
+{
+	double		b;
+	double		k;
+	double		value;
+	double		gradient[2];
+	double		hessian[3];		/* bb, bk, kk */
+} Parabola;
+
+static void
+tilt(const Nodes *nodes, const double *h, Parabola *parabola)
+{
+	double		largest = -INFINITY;
+	double		exponent[MOST_NODES];
+	double		total = 0.0;
+	double		sum[4] = {0.0};
+	double		bk,
+				kk;
+
+	for (int i = 0; i < nodes->count; i++)
+	{
+		double		t = nodes->t[i];
+
+		exponent[i] = h[i] - parabola->b * t + 0.5 * parabola->k * (t * t - 1.0);
+		largest = fmax(largest, exponent[i]);
+	}
+	for (int i = 0; i < nodes->count; i++)
+	{
+		double		t = nodes->t[i];
+		double		share = nodes->weight[i] * exp(exponent[i] - largest);
+
+		total += share;
+		sum[0] += share * t;
+		sum[1] += share * t * t;
+		sum[2] += share * t * t * t;
+		sum[3] += share * t * t * t * t;
+	}
+	for (int i = 0; i < 4; i++)
+		sum[i] /= total;
+	parabola->value = largest + log(total);
+	parabola->gradient[0] = -sum[0];
+	parabola->gradient[1] = 0.5 * (sum[1] - 1.0);
+	bk = -0.5 * (sum[2] - sum[0] * sum[1]);
+	kk = 0.25 * (sum[3] - sum[1] * sum[1]);
+	parabola->hessian[0] = sum[1] - sum[0] * sum[0];
+	parabola->hessian[1] = bk;
+	parabola->hessian[2] = kk;
+}
+
+/* Newton's step; false where the Hessian is singular to rounding. */
+static bool
+newton_step(const Parabola *parabola, double *db, double *dk)
+{
+	const double *h = parabola->hessian;
+	const double *g = parabola->gradient;
+	double		det = h[0] * h[2] - h[1] * h[1];
+
+	if (!(det > 1e-14 * h[0] * h[2]))
+		return false;
+	*db = -(h[2] * g[0] - h[1] * g[1]) / det;
+	*dk = -(h[0] * g[1] - h[1] * g[0]) / det;
+	return true;
+}
+
+static bool
+find_parabola(const Nodes *nodes, const double *h, Parabola *parabola)
+{
+	tilt(nodes, h, parabola);
+	for (int step = 0; step < MOST_STEPS; step++)
+	{
+		Parabola	next;
+		double		db,
+					dk,
+					share = 1.0;
+
+		if (fabs(parabola->gradient[0]) + fabs(parabola->gradient[1]) <= TOLERANCE)
+			return true;
+		if (!newton_step(parabola, &db, &dk))
+			return false;
+		for (;; share *= 0.5)
+		{
+			next.b = parabola->b + share * db;
+			next.k = parabola->k + share * dk;
+			tilt(nodes, h, &next);
+			if (next.value <= parabola->value || share < 1e-3)
+				break;
+		}
+
+		/* as good as rounding allows */
+		if (!(next.value < parabola->value) && share < 1.0)
+			return fabs(parabola->gradient[0]) + fabs(parabola->gradient[1]) < 1e-6;
+		*parabola = next;
+	}
+	return fabs(parabola->gradient[0]) + fabs(parabola->gradient[1]) < 1e-6;
+}
+
+static WmlcWorkingRow
+wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double sd)
+{
+	Nodes		nodes;
+	double		h[MOST_NODES];
+	Parabola	parabola = {0};
+	WmlcWorkingRow result;
+	double		slope = 0.0,
+				curvature = 0.0,
+				center = wmlc_likelihood_shape(likelihood, row, eta);
+	double		least = LEAST_WEIGHT * sd * sd * row->weight;
+
+	choose_nodes(likelihood, sd * sd, &nodes);
+	for (int i = 0; i < nodes.count; i++)
+	{
+		double		t = nodes.t[i];
+
+		h[i] = row->weight * (wmlc_likelihood_shape(likelihood, row, eta + sd * t) - center);
+		slope += nodes.weight[i] * h[i] * t;
+		curvature -= nodes.weight[i] * h[i] * (t * t - 1.0);
+	}
+
+	/* that of the mean slope and mean curvature is near */
+	parabola.b = slope;
+	parabola.k = curvature;
+	if (!find_parabola(&nodes, h, &parabola) || parabola.k < least)
+	{
+		parabola.b = slope;
+		parabola.k = fmax(curvature, least);
+		tilt(&nodes, h, &parabola);
+	}
+	result = from_derivatives(eta, parabola.b / sd / row->weight,
+							  parabola.k / (sd * sd) / row->weight, row);
+
+	/* the exponential of the parabola is 1 where it is largest, at z */
+	result.log_scale = parabola.value + 0.5 * parabola.k
+		+ 0.5 * parabola.b * parabola.b / parabola.k + row->weight * center;
+	return result;
+}
+
+WmlcWorkingRow
+wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta,
+				 double variance)
+{
+	WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta);
+	WmlcWorkingRow result;
+	double		difference;
+
+	if (variance > 0.0 && row->weight > 0.0 &&
+		row->weight * local.information * variance > NARROW)
+		return wide_row(likelihood, row, eta, sqrt(variance));
+	if (variance > 0.0)
+		result = narrow_row(likelihood, row, eta, sqrt(variance));
+	else
+		result = from_derivatives(eta, local.score, local.information, row);
+	difference = eta - result.response;
+	result.log_scale = row->weight * wmlc_likelihood_shape(likelihood, row, eta)
+		+ 0.5 * result.weight * difference * difference;
+	return result;
+}
+
+WmlcWorkingRow
+wmlc_working_start(const WmlcLikelihood *likelihood, const WmlcResponse *row)
+{
+	return wmlc_working_row(likelihood, row, wmlc_likelihood_start(likelihood, row), 0.0);
+}
+
+double
+wmlc_likelihood_expected_mean(const WmlcLikelihood *likelihood, double eta, double variance)
+{
+	Nodes		nodes;
+	double		sum = 0.0;
+	double		sd = sqrt(variance);
+
+	if (likelihood->family == WMLC_GAUSSIAN)
+		return eta;
+	if (likelihood->family != WMLC_BINOMIAL)
+		return wmlc_likelihood_mean(likelihood, eta + 0.5 * variance);
+	choose_nodes(likelihood, variance, &nodes);
+	for (int i = 0; i < nodes.count; i++)
+		sum += nodes.weight[i] * wmlc_likelihood_mean(likelihood, eta + sd * nodes.t[i]);
+	return fmin(sum, 1.0);
+}
+
+double
+wmlc_predictor_variance(int d, const double *x, const double *covariance)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < d; i++)
+	{
+		const double *column = covariance + (size_t) i * d;
+		double		part = 0.5 * column[i] * x[i];
+
+		for (int j = 0; j < i; j++)
+			part += column[j] * x[j];
+		sum += 2.0 * x[i] * part;
+	}
+	return fmax(sum, 0.0);
+}
+
+void
+wmlc_row_batch_flush(WmlcRowBatch *batch)
+{
+	int			p = batch->gram->dims + 1;
+
+	if (batch->count == 0)
+		return;
+	memset(batch->rows + (size_t) batch->count * p, 0, WMLC_ROW_PADDING * sizeof(double));
+	wmlc_gram_add_rows(batch->gram, batch->rows, p, batch->weights, batch->count);
+	batch->count = 0;
+}
+
+void
+wmlc_row_batch_add(WmlcRowBatch *batch, const double *x, double response, double weight)
+{
+	int			d = batch->gram->dims;
+	double	   *z = batch->rows + (size_t) batch->count * (d + 1);
+
+	if (weight == 0.0)
+	{
+		wmlc_gram_add_row(batch->gram, NULL, 0.0);
+		return;
+	}
+	memcpy(z, x, d * sizeof(double));
+	z[d] = response;
+	batch->weights[batch->count++] = weight;
+	if (batch->count == WMLC_LOOP_ROWS)
+		wmlc_row_batch_flush(batch);
+}
+
+WmlcStatus
+wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, size_t first,
+				  size_t end, const double *coef, const double *covariance, WmlcGram *gram,
+				  double *log_scale, double *space, WmlcPoll poll)
+{
+	WmlcRowBatch batch = {.gram = gram, .rows = space};
+	int			d = rows->dims;
+
+	wmlc_gram_init(gram, d);
+	for (size_t i = first; i < end; i++)
+	{
+		const double *x = rows->x + i * d;
+		WmlcResponse response = wmlc_glm_response(rows, i);
+		WmlcWorkingRow row;
+
+		if (i % POLL_ROWS == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		if (coef == NULL)
+			row = wmlc_working_start(likelihood, &response);
+		else
+			row = wmlc_working_row(likelihood, &response, wmlc_predictor(d, x, coef),
+								   covariance == NULL ? 0.0
+								   : wmlc_predictor_variance(d, x, covariance));
+		wmlc_row_batch_add(&batch, x, row.response, row.weight);
+		*log_scale += row.log_scale;
+	}
+	wmlc_row_batch_flush(&batch);
+	return wmlc_gram_is_finite(gram) ? WMLC_OK : WMLC_NOT_FINITE;
+}

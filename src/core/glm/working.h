@@ -1,0 +1,121 @@
+/*
+ * working.h
+ *	  Working rows: at given coefficients, a row of a generalised linear model
+ *	  is as good as a row of a linear one with another response and a weight.
+ *
+ * At eta = x.w the row's log-likelihood has a slope g and a curvature -v; the
+ * parabola with the same is that of a response z = eta + g / v with weight v.
+ * The gram of the rows (x, z) with weights v, the working gram, is all that one
+ * iteration towards the best w needs to know of them.
+ *
+ * Where w is not a point but has a distribution, N(m, V), as in the posterior
+ * of a task with a few rows, eta = x.w is N(x.m, x'Vx), and the parabola at its
+ * centre is a poor stand-in for the likelihood over the whole of it.  The
+ * parabola is then the one for which the following holds: dividing the
+ * distribution by the parabola's exponential and multiplying by the likelihood
+ * instead changes neither its mean nor its variance.  A working gram that
+ * agrees with the posterior it leads to is a fixed point of expectation
+ * propagation (Minka 2001).  The usual way there keeps a parabola for each row
+ * from one iteration to the next; here it is found anew from eta's distribution,
+ * as the minimum of a convex function of two variables, so that an iteration is
+ * one pass over rows in any order and nothing is kept of them.
+ */
+#ifndef WMLC_WORKING_H
+#define WMLC_WORKING_H
+
+#include "core/glm/family.h"
+#include "core/gram/gram.h"
+
+typedef struct WmlcWorkingRow
+{
+	double		response;		/* z */
+	double		weight;			/* v, positive unless the row's weight is 0 */
+
+	/*
+	 * log E exp (log-likelihood + v / 2 (eta - z)^2) over eta's distribution:
+	 * what the row contributes to the logarithm of the evidence beside its
+	 * parabola.
+	 */
+	double		log_scale;
+} WmlcWorkingRow;
+
+/* At eta with this variance, which may be 0. */
+extern WmlcWorkingRow wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row,
+									   double eta, double variance);
+
+/* At no coefficients yet. */
+extern WmlcWorkingRow wmlc_working_start(const WmlcLikelihood *likelihood,
+										 const WmlcResponse *row);
+
+/* E of the mean for exposure 1, over eta's normal distribution. */
+extern double wmlc_likelihood_expected_mean(const WmlcLikelihood *likelihood, double eta,
+											double variance);
+
+/*
+ * Rows with their features, by rows; no exposures or weights means that all are
+ * 1.
+ */
+typedef struct WmlcGlmRows
+{
+	int			dims;
+	size_t		count;
+	const double *x;
+	const double *y;
+	const double *exposure;
+	const double *weight;
+} WmlcGlmRows;
+
+static inline WmlcResponse
+wmlc_glm_response(const WmlcGlmRows *rows, size_t i)
+{
+	return (WmlcResponse) {
+		rows->y[i],
+		rows->exposure == NULL ? 1.0 : rows->exposure[i],
+		rows->weight == NULL ? 1.0 : rows->weight[i]
+	};
+}
+
+/* x.w */
+static inline double
+wmlc_predictor(int d, const double *x, const double *w)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < d; i++)
+		sum += x[i] * w[i];
+	return sum;
+}
+
+/* x'Vx for a symmetric V */
+extern double wmlc_predictor_variance(int d, const double *x, const double *covariance);
+
+/* Rows that wait to enter a gram together. */
+typedef struct WmlcRowBatch
+{
+	WmlcGram   *gram;
+	int			count;
+	double	   *rows;			/* WMLC_LOOP_ROWS x (d + 1), and the padding */
+	double		weights[WMLC_LOOP_ROWS];
+} WmlcRowBatch;
+
+static inline size_t
+wmlc_row_batch_doubles(int d)
+{
+	return (size_t) WMLC_LOOP_ROWS * (d + 1) + WMLC_ROW_PADDING;
+}
+
+extern void wmlc_row_batch_add(WmlcRowBatch *batch, const double *x, double response,
+							   double weight);
+extern void wmlc_row_batch_flush(WmlcRowBatch *batch);
+
+/*
+ * Make `gram` the working gram of rows first up to end at N(coef, covariance),
+ * or at coef alone; at no coefficients yet when coef is NULL.  Adds the rows'
+ * log_scale to *log_scale.  `space` holds wmlc_row_batch_doubles(d).
+ */
+extern WmlcStatus wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows,
+									size_t first, size_t end, const double *coef,
+									const double *covariance, WmlcGram *gram,
+									double *log_scale, double *space, WmlcPoll poll);
+
+#endif							/* WMLC_WORKING_H */

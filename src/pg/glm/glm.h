@@ -1,0 +1,62 @@
+/*
+ * glm.h
+ *	  What the functions for generalised linear models share: families from text,
+ *	  checks of responses, rows kept by aggregates.
+ */
+#ifndef WML_GLM_H
+#define WML_GLM_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/array.h"
+
+#include "core/glm/working.h"
+#include "core/prior/posterior.h"
+
+/*
+ * The family that a text names, with its dispersion: negative_binomial(0.5).
+ * Without a number the dispersion is NaN, to be estimated or refused.
+ */
+extern WmlcLikelihood wml_likelihood_from_text(text *name);
+
+/* The same; where the dispersion cannot be estimated there must be one. */
+extern WmlcLikelihood wml_likelihood_known(text *name);
+
+/* An error unless the family can have such a response. */
+extern void wml_check_response(const WmlcLikelihood *likelihood, const WmlcResponse *row);
+
+/* The optional arguments exposure and weight; false when one of them is NULL. */
+extern bool wml_get_response(FunctionCallInfo fcinfo, int y, int exposure, WmlcResponse *row);
+
+/* Coefficients must be as many as features. */
+extern void wml_check_feature_count(int features, int coefficients);
+
+/* A task's posterior; no gram, or one without rows, is the prior itself. */
+extern void wml_get_posterior(const WmlcPrior *prior, const WmlcGram *gram,
+							  WmlcPosterior *posterior);
+
+/* The row that a function with a composite result returns; NULL: nothing is NULL. */
+extern Datum wml_glm_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
+
+/* Rows that an aggregate keeps. */
+typedef struct WmlKeptRows
+{
+	MemoryContext context;
+	int			dims;
+	int64		count;
+	int64		capacity;
+	int64		skipped;
+	double	   *x;
+	double	   *y;
+	double	   *exposure;
+	double	   *weight;
+} WmlKeptRows;
+
+/* Add a row with features from an array; false, and counted, if one is NULL. */
+extern bool wml_keep_row(WmlKeptRows *rows, ArrayType *x, const WmlcResponse *response);
+
+/* For the core. */
+extern WmlcGlmRows wml_kept_rows_view(const WmlKeptRows *rows);
+
+#endif							/* WML_GLM_H */

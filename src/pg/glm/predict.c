@@ -1,0 +1,213 @@
+/*
+ * predict.c
+ *	  Probabilities and rates: of given coefficients, and of a task under a prior,
+ *	  with intervals.
+ *
+ * The mean response at x is the link's inverse of x.w, and w has a posterior.  Its
+ * expectation is integrated over that; the bounds are those of x.w, through the
+ * link, which keeps them between 0 and 1 or above 0.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "core/glm/working.h"
+#include "core/prior/posterior.h"
+#include "pg/base/args.h"
+#include "pg/base/array.h"
+#include "pg/base/error.h"
+#include "pg/base/memory.h"
+#include "pg/base/srf.h"
+#include "pg/glm/glm.h"
+#include "pg/gram/gram.h"
+#include "pg/prior/prior.h"
+
+PG_FUNCTION_INFO_V1(wml_predict_probability);
+PG_FUNCTION_INFO_V1(wml_predict_probability_coef);
+PG_FUNCTION_INFO_V1(wml_predict_rate);
+PG_FUNCTION_INFO_V1(wml_predict_rate_coef);
+PG_FUNCTION_INFO_V1(wml_class_probabilities);
+
+void
+wml_get_posterior(const WmlcPrior *prior, const WmlcGram *gram, WmlcPosterior *posterior)
+{
+	const double *hi = NULL;
+	const double *lo = NULL;
+
+	if (gram != NULL && wmlc_gram_weighted_rows(gram) > 0)
+	{
+		wml_gram_check_solvable(gram, "target");
+		wml_check_feature_count(gram->dims, prior->dims);
+		hi = gram->sums;
+		lo = gram->sums + wmlc_gram_entries(gram->dims);
+	}
+	wml_check(wmlc_posterior(prior, hi, lo, posterior,
+							 wml_allocate(wmlc_posterior_workspace(prior->dims), 1)));
+}
+
+/* ---- of given coefficients ---- */
+
+/* x.w of the arguments (coef, x) */
+static double
+predictor_of_args(FunctionCallInfo fcinfo)
+{
+	double	   *coef;
+	double	   *x;
+	int			coefficients,
+				features;
+
+	coef = wml_array_vector(PG_GETARG_ARRAYTYPE_P(0), "coefficients", &coefficients);
+	x = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "features", &features);
+	wml_check_feature_count(features, coefficients);
+	return wmlc_predictor(features, x, coef);
+}
+
+Datum
+wml_predict_probability_coef(PG_FUNCTION_ARGS)
+{
+	WmlcLikelihood likelihood = {.family = WMLC_BINOMIAL};
+
+	PG_RETURN_FLOAT8(wmlc_likelihood_mean(&likelihood, predictor_of_args(fcinfo)));
+}
+
+static double
+check_exposure(double exposure)
+{
+	if (!(exposure > 0.0) || isinf(exposure))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("exposure must be positive and finite: %g", exposure)));
+	return exposure;
+}
+
+Datum
+wml_predict_rate_coef(PG_FUNCTION_ARGS)
+{
+	WmlcLikelihood likelihood = {.family = WMLC_POISSON};
+	double		exposure = check_exposure(PG_GETARG_FLOAT8(2));
+
+	PG_RETURN_FLOAT8(exposure * wmlc_likelihood_mean(&likelihood, predictor_of_args(fcinfo)));
+}
+
+/* ---- of a task under a prior ---- */
+
+/* Of the arguments (prior, gram, x, level). */
+static void
+predict(FunctionCallInfo fcinfo, const WmlcPrior *prior, WmlcPrediction *prediction)
+{
+	WmlcPosterior posterior;
+	double	   *x;
+	double		level;
+	int			count;
+
+	wml_require_arg(fcinfo, 3, "level");
+	level = PG_GETARG_FLOAT8(3);
+	if (!(level > 0.0 && level < 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("level must be between 0 and 1: %g", level)));
+	wml_get_posterior(prior, PG_ARGISNULL(1) ? NULL : PG_GETARG_GRAM(1), &posterior);
+	x = wml_array_vector(PG_GETARG_ARRAYTYPE_P(2), "features", &count);
+	wml_check_feature_count(count, prior->dims);
+	wml_array_check_finite(x, count, "features");
+	wmlc_posterior_predict(&posterior, x, level, prediction);
+}
+
+/* wml_predict_probability(prior, gram, x, level) */
+Datum
+wml_predict_probability(PG_FUNCTION_ARGS)
+{
+	WmlcLikelihood likelihood;
+	WmlcPrior	prior;
+	WmlcPrediction prediction;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	prior = wml_prior_view(PG_GETARG_PRIOR(0));
+	if (prior.family != WMLC_BINOMIAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("prior is of the %s family and has no probabilities", wmlc_word(&wmlc_families, prior.family)),
+				 errhint("For counts use wml_predict_rate, for measurements wml_predict_interval.")));
+	predict(fcinfo, &prior, &prediction);
+	likelihood.family = prior.family;
+	likelihood.dispersion = prior.dispersion;
+	{
+		Datum		values[3] = {
+			Float8GetDatum(wmlc_likelihood_expected_mean(&likelihood, prediction.estimate, prediction.mean_variance)),
+			Float8GetDatum(wmlc_likelihood_mean(&likelihood, prediction.mean_lower)),
+			Float8GetDatum(wmlc_likelihood_mean(&likelihood, prediction.mean_upper))
+		};
+
+		return wml_glm_row(fcinfo, values, NULL);
+	}
+}
+
+/* wml_predict_rate(prior, gram, x, level, exposure) */
+Datum
+wml_predict_rate(PG_FUNCTION_ARGS)
+{
+	WmlcLikelihood likelihood;
+	WmlcPrior	prior;
+	WmlcPrediction prediction;
+	double		exposure;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
+		PG_RETURN_NULL();
+	exposure = check_exposure(PG_GETARG_FLOAT8(4));
+	prior = wml_prior_view(PG_GETARG_PRIOR(0));
+	if (prior.family != WMLC_POISSON && prior.family != WMLC_NEGATIVE_BINOMIAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("prior is of the %s family and has no rates", wmlc_word(&wmlc_families, prior.family)),
+				 errhint("For yes or no use wml_predict_probability, for measurements wml_predict_interval.")));
+	predict(fcinfo, &prior, &prediction);
+	likelihood.family = prior.family;
+	likelihood.dispersion = prior.dispersion;
+	{
+		Datum		values[3] = {
+			Float8GetDatum(exposure * wmlc_likelihood_expected_mean(&likelihood, prediction.estimate, prediction.mean_variance)),
+			Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_lower)),
+			Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_upper))
+		};
+
+		return wml_glm_row(fcinfo, values, NULL);
+	}
+}
+
+/* ---- classes ---- */
+
+/*
+ * wml_class_probabilities(odds): classes 2 and up against class 1, each by the
+ * probability that a row of either is of the former, to probabilities of all.
+ */
+Datum
+wml_class_probabilities(PG_FUNCTION_ARGS)
+{
+	double	   *pair;
+	double	   *result;
+	ArrayType  *array;
+	double		total = 0.0,
+				likeliest = 0.0;
+	int			count;
+
+	pair = wml_array_vector(PG_GETARG_ARRAYTYPE_P(0), "probabilities", &count);
+	array = wml_array_new_vector(count + 1, &result);
+	result[0] = 0.0;
+	for (int i = 0; i < count; i++)
+	{
+		if (!(pair[i] >= 0.0 && pair[i] <= 1.0))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("probability must be between 0 and 1: %g", pair[i])));
+		/* log odds, bounded so that certainties can be weighed against each other */
+		result[i + 1] = fmax(fmin(log(pair[i]) - log1p(-pair[i]), WMLC_LARGEST_PREDICTOR),
+							 -WMLC_LARGEST_PREDICTOR);
+		likeliest = fmax(likeliest, result[i + 1]);
+	}
+	for (int i = 0; i <= count; i++)
+		total += result[i] = exp(result[i] - likeliest);
+	for (int i = 0; i <= count; i++)
+		result[i] /= total;
+	PG_RETURN_ARRAYTYPE_P(array);
+}

@@ -1,0 +1,299 @@
+/*
+ * test_hierarchy.c
+ *	  The hierarchical model: normal responses give what prior.h gives, simulated
+ *	  spreads are found again where penalised quasi-likelihood misses them, and the
+ *	  evidence of one-dimensional tasks is right by brute force.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "core/glm/hierarchy.h"
+#include "core/prior/posterior.h"
+
+typedef struct Sample
+{
+	int			dims;
+	int			tasks;
+	int			rows;			/* of each task */
+	double	   *x;
+	double	   *y;
+	int64_t    *start;
+	double		mean[4];
+	double		covariance[16];
+	double		mean_error[4];
+	double		loglik;
+	WmlcHierarchy hierarchy;
+} Sample;
+
+static double
+draw(WmlcFamily family, double eta, uint64_t *seed)
+{
+	double		u = check_random(seed),
+				chance,
+				sum;
+	int			count = 0;
+
+	if (family == WMLC_GAUSSIAN)
+		return eta + check_normal(seed);
+	if (family == WMLC_BINOMIAL)
+		return u < 1.0 / (1.0 + exp(-eta));
+	for (sum = chance = exp(-exp(eta)); u > sum && count < 1000; sum += chance)
+		chance *= exp(eta) / ++count;
+	return count;
+}
+
+/* Coefficients are 0.5 on average and spread by 1. */
+static Sample
+make_sample(WmlcFamily family, int dims, int tasks, int rows, double spread, uint64_t seed)
+{
+	Sample		sample = {.dims = dims, .tasks = tasks, .rows = rows};
+
+	sample.x = malloc((size_t) tasks * rows * dims * sizeof(double));
+	sample.y = malloc((size_t) tasks * rows * sizeof(double));
+	sample.start = malloc((tasks + 1) * sizeof(int64_t));
+	for (int j = 0; j <= tasks; j++)
+		sample.start[j] = (int64_t) j * rows;
+	seed *= UINT64_C(0x9e3779b97f4a7c15);
+	for (int j = 0; j < tasks; j++)
+	{
+		double		w[4];
+
+		for (int k = 0; k < dims; k++)
+			w[k] = 0.5 + spread * check_normal(&seed);
+		for (int i = j * rows; i < (j + 1) * rows; i++)
+		{
+			for (int k = 0; k < dims; k++)
+				sample.x[i * dims + k] = k == 0 ? 1.0 : check_normal(&seed);
+			sample.y[i] = draw(family, wmlc_predictor(dims, sample.x + i * dims, w), &seed);
+		}
+	}
+	return sample;
+}
+
+static void
+fit(Sample *sample, WmlcFamily family, bool points, double tolerance)
+{
+	int			d = sample->dims;
+	WmlcHierarchyRows rows = {
+		.rows = {.dims = d, .count = (size_t) sample->tasks * sample->rows, .x = sample->x, .y = sample->y},
+		.start = sample->start,
+		.work = malloc(wmlc_hierarchy_rows_workspace(d))
+	};
+	WmlcHierarchyOptions options = {
+		.points = points,
+		.tolerance = tolerance,
+		.max_iterations = 200,
+		.collect = wmlc_hierarchy_collect_rows,
+		.collect_arg = &rows
+	};
+	double		factor[16];
+	double		mean_covariance[16];
+	WmlcPrior	prior = {.mean = sample->mean, .factor = factor, .mean_covariance = mean_covariance};
+	void	   *work = malloc(wmlc_hierarchy_workspace(d, sample->tasks, &options));
+
+	sample->hierarchy.likelihood = (WmlcLikelihood) {family, 0.0};
+	CHECK(wmlc_hierarchy_fit(&sample->hierarchy, d, sample->tasks, &options, &prior, work) == WMLC_OK, "fit");
+	CHECK(sample->hierarchy.converged, "not converged after %d: %g", sample->hierarchy.iterations, sample->hierarchy.change);
+	CHECK(prior.family == family, "family %d", prior.family);
+	wmlc_prior_covariance(&prior, sample->covariance);
+	for (int k = 0; k < d; k++)
+		sample->mean_error[k] = sqrt(mean_covariance[k * d + k]);
+	sample->loglik = prior.loglik;
+	free(rows.work);
+	free(work);
+}
+
+static void
+discard(Sample *sample)
+{
+	free(sample->x);
+	free(sample->y);
+	free(sample->start);
+}
+
+/* With normal responses there is nothing to iterate. */
+static void
+test_gaussian(void)
+{
+	Sample		sample = make_sample(WMLC_GAUSSIAN, 3, 60, 20, 1.0, 11);
+
+	fit(&sample, WMLC_GAUSSIAN, false, 1e-9);
+	CHECK(sample.hierarchy.iterations == 2, "%d iterations", sample.hierarchy.iterations);
+	for (int k = 0; k < 3; k++)
+		CHECK(fabs(sample.mean[k] - 0.5) < 4.0 * sample.mean_error[k], "mean %g", sample.mean[k]);
+	discard(&sample);
+}
+
+/* Ten yes-or-no rows a task: within 5 %, where quasi-likelihood is far off. */
+static void
+test_recovery(void)
+{
+	double		mean[2] = {0.0},
+				sd[2] = {0.0},
+				points_sd[2] = {0.0};
+	const int	repeats = 8;
+
+	for (int r = 0; r < repeats; r++)
+	{
+		Sample		sample = make_sample(WMLC_BINOMIAL, 2, 1000, 10, 1.0, 100 + r);
+
+		fit(&sample, WMLC_BINOMIAL, false, 1e-3);
+		for (int k = 0; k < 2; k++)
+		{
+			mean[k] += sample.mean[k] / repeats;
+			sd[k] += sqrt(sample.covariance[k * 3]) / repeats;
+		}
+		fit(&sample, WMLC_BINOMIAL, true, 1e-3);
+		for (int k = 0; k < 2; k++)
+			points_sd[k] += sqrt(sample.covariance[k * 3]) / repeats;
+		discard(&sample);
+	}
+	for (int k = 0; k < 2; k++)
+	{
+		CHECK(fabs(mean[k] - 0.5) < 0.04, "mean %g", mean[k]);
+		CHECK(fabs(sd[k] - 1.0) < 0.05, "sd %g", sd[k]);
+		CHECK(points_sd[k] < 0.9, "sd by quasi-likelihood %g", points_sd[k]);
+	}
+}
+
+/* Where most tasks tell their rows apart without fail, it takes longer, and still ends. */
+static void
+test_wide(void)
+{
+	Sample		sample = make_sample(WMLC_BINOMIAL, 3, 200, 20, 4.0, 77);
+
+	fit(&sample, WMLC_BINOMIAL, false, 1e-3);
+	for (int k = 0; k < 3; k++)
+		CHECK(fabs(sqrt(sample.covariance[k * 4]) - 4.0) < 0.8, "sd %g", sqrt(sample.covariance[k * 4]));
+	discard(&sample);
+}
+
+/* 90 % intervals for the mean cover the truth as often as they say, about. */
+static void
+test_coverage(void)
+{
+	int			covered = 0;
+	const int	repeats = 60;
+
+	for (int r = 0; r < repeats; r++)
+	{
+		Sample		sample = make_sample(WMLC_POISSON, 2, 100, 10, 0.5, 1000 + r);
+
+		fit(&sample, WMLC_POISSON, false, 1e-3);
+		for (int k = 0; k < 2; k++)
+			covered += fabs(sample.mean[k] - 0.5) < 1.645 * sample.mean_error[k];
+		discard(&sample);
+	}
+	CHECK(covered > 0.82 * 2 * repeats && covered < 0.97 * 2 * repeats, "%d of %d", covered, 2 * repeats);
+}
+
+/* log of the integral of N(w; mean, sd^2) times the likelihood of each task */
+static double
+brute_loglik(const Sample *sample, WmlcLikelihood likelihood, double mean, double sd)
+{
+	double		sum = 0.0;
+
+	for (int j = 0; j < sample->tasks; j++)
+	{
+		double		integral = 0.0;
+
+		for (int i = -800; i <= 800; i++)
+		{
+			double		t = 0.01 * i,
+						log_term = -0.5 * t * t;
+
+			for (int64_t k = sample->start[j]; k < sample->start[j + 1]; k++)
+			{
+				WmlcResponse response = {sample->y[k], 1.0, 1.0};
+
+				log_term += wmlc_likelihood_shape(&likelihood, &response, sample->x[k] * (mean + sd * t));
+			}
+			integral += exp(log_term) * 0.01 / sqrt(2.0 * M_PI);
+		}
+		sum += log(integral);
+	}
+	return sum;
+}
+
+/* The evidence, and that no other mean or spread has more. */
+static void
+test_evidence(void)
+{
+	for (int family = WMLC_BINOMIAL; family <= WMLC_POISSON; family++)
+	{
+		Sample		sample = make_sample(family, 1, 150, 6, 0.8, 5);
+		WmlcLikelihood likelihood = {family, 0.0};
+		double		exact,
+					sd;
+
+		fit(&sample, family, false, 1e-7);
+		sd = sqrt(sample.covariance[0]);
+		exact = brute_loglik(&sample, likelihood, sample.mean[0], sd);
+		CHECK_NEAR(sample.loglik, exact, family == WMLC_POISSON ? 5e-3 : 5e-4);
+		CHECK(brute_loglik(&sample, likelihood, sample.mean[0] + 0.05, sd) < exact, "mean above");
+		CHECK(brute_loglik(&sample, likelihood, sample.mean[0] - 0.05, sd) < exact, "mean below");
+		CHECK(brute_loglik(&sample, likelihood, sample.mean[0], sd * 1.05) < exact, "spread above");
+		CHECK(brute_loglik(&sample, likelihood, sample.mean[0], sd * 0.95) < exact, "spread below");
+		discard(&sample);
+	}
+}
+
+/*
+ * One task under a prior: mean and variance of the true posterior, by brute
+ * force.  All rows say the same, so the posterior is rather skew.
+ */
+static void
+test_target(void)
+{
+	double		mean = 0.3,
+				factor = 1.5,
+				mean_covariance = 0.0;
+	WmlcPrior	prior = {
+		.dims = 1, .mean = &mean, .factor = &factor, .mean_covariance = &mean_covariance,
+		.noise = 1.0, .descriptors = 1, .family = WMLC_BINOMIAL
+	};
+	double		x[] = {1.0, 1.0, 0.5, 2.0, -1.0},
+				y[] = {1.0, 1.0, 1.0, 1.0, 0.0};
+	WmlcGlmRows rows = {.dims = 1, .count = 5, .x = x, .y = y};
+	WmlcGram   *gram = malloc(wmlc_gram_bytes(1));
+	WmlcPosterior posterior;
+	double		sum[3] = {0.0},
+				variance;
+	bool		converged;
+
+	CHECK(wmlc_target_gram(&prior, &rows, false, gram, &converged, malloc(wmlc_target_gram_workspace(1)), NULL) == WMLC_OK
+		  && converged, "gram");
+	CHECK(wmlc_posterior(&prior, gram->sums, gram->sums + wmlc_gram_entries(1), &posterior,
+						 malloc(wmlc_posterior_workspace(1))) == WMLC_OK, "posterior");
+	wmlc_posterior_covariance(&posterior, &variance);
+	for (int i = -1000; i <= 1000; i++)
+	{
+		double		w = mean + factor * 0.01 * i,
+					log_term = -0.5 * (0.01 * i) * (0.01 * i);
+
+		for (int k = 0; k < 5; k++)
+		{
+			WmlcResponse response = wmlc_glm_response(&rows, k);
+
+			log_term += wmlc_likelihood_shape(&(WmlcLikelihood) {WMLC_BINOMIAL, 0.0}, &response, x[k] * w);
+		}
+		sum[0] += exp(log_term);
+		sum[1] += w * exp(log_term);
+		sum[2] += w * w * exp(log_term);
+	}
+	CHECK_NEAR(posterior.coef[0], sum[1] / sum[0], 0.01);
+	CHECK_NEAR(variance, sum[2] / sum[0] - sum[1] * sum[1] / (sum[0] * sum[0]), 0.06);
+}
+
+int
+main(void)
+{
+	test_gaussian();
+	test_recovery();
+	test_wide();
+	test_coverage();
+	test_evidence();
+	test_target();
+	return check_summary();
+}

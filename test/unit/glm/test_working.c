@@ -1,0 +1,207 @@
+/*
+ * test_working.c
+ *	  Families and working rows: derivatives against finite differences, and
+ *	  working rows against what defines them, by brute-force integration.
+ */
+#include "check.h"
+#include "core/glm/working.h"
+
+static const struct
+{
+	WmlcLikelihood likelihood;
+	WmlcResponse row;
+}			cases[] = {
+	{{WMLC_GAUSSIAN, 0}, {0.7, 1, 1}},
+	{{WMLC_BINOMIAL, 0}, {0, 1, 1}},
+	{{WMLC_BINOMIAL, 0}, {1, 1, 1}},
+	{{WMLC_BINOMIAL, 0}, {3, 5, 1}},
+	{{WMLC_BINOMIAL, 0}, {1, 1, 0.3}},
+	{{WMLC_POISSON, 0}, {0, 1, 1}},
+	{{WMLC_POISSON, 0}, {4, 2.5, 1}},
+	{{WMLC_NEGATIVE_BINOMIAL, 0.8}, {0, 1, 1}},
+	{{WMLC_NEGATIVE_BINOMIAL, 0.8}, {6, 2, 2}}
+};
+
+#define CASES ((int) (sizeof(cases) / sizeof(cases[0])))
+
+static void
+test_derivatives(void)
+{
+	for (int i = 0; i < CASES; i++)
+	{
+		const WmlcLikelihood *likelihood = &cases[i].likelihood;
+		const WmlcResponse *row = &cases[i].row;
+
+		for (double eta = -3.0; eta <= 3.0; eta += 0.7)
+		{
+			double		h = 1e-5;
+			double		up = wmlc_likelihood_shape(likelihood, row, eta + h);
+			double		down = wmlc_likelihood_shape(likelihood, row, eta - h);
+			WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta);
+			WmlcLocal	above = wmlc_likelihood_local(likelihood, row, eta + h);
+			WmlcLocal	below = wmlc_likelihood_local(likelihood, row, eta - h);
+			double		difference;
+
+			CHECK_NEAR(local.score, (up - down) / (2 * h), 1e-8);
+			CHECK(local.information > 0.0, "%g", local.information);
+
+			/* the penalty is half of the logarithm of the information */
+			if (likelihood->family != WMLC_GAUSSIAN)
+				CHECK_NEAR(wmlc_likelihood_firth(likelihood, row, eta),
+						   0.5 * (log(above.information) - log(below.information)) / (2 * h), 1e-8);
+
+			/* differences of deviances are those of log-likelihoods */
+			difference = wmlc_likelihood_deviance(likelihood, row, eta + h)
+				- wmlc_likelihood_deviance(likelihood, row, eta - h);
+			CHECK_NEAR(difference, -2.0 * row->weight * (up - down), 1e-9);
+		}
+	}
+}
+
+/* Probabilities of all counts add up to 1. */
+static void
+test_constants(void)
+{
+	for (int i = 0; i < CASES; i++)
+	{
+		WmlcLikelihood likelihood = cases[i].likelihood;
+		WmlcResponse row = cases[i].row;
+		double		sum = 0.0;
+
+		if (likelihood.family == WMLC_GAUSSIAN)
+			continue;
+		for (row.y = 0; row.y <= (likelihood.family == WMLC_BINOMIAL ? row.exposure : 500); row.y++)
+			sum += exp(wmlc_likelihood_shape(&likelihood, &row, 0.4)
+					   + wmlc_likelihood_constant(&likelihood, &row));
+		CHECK_NEAR(sum, 1.0, 1e-10);
+	}
+}
+
+/*
+ * N(eta, variance) divided by the parabola's exponential times the likelihood has
+ * the same mean and variance, and the integral that log_scale says.
+ */
+static void
+test_moments(void)
+{
+	const double variances[] = {0.01, 0.09, 0.3, 0.9, 2.0, 4.0};
+
+	for (int i = 0; i < CASES; i++)
+	{
+		const WmlcLikelihood *likelihood = &cases[i].likelihood;
+		const WmlcResponse *row = &cases[i].row;
+
+		for (int k = 0; k < 6; k++)
+		{
+			double		eta = 0.3,
+						variance = variances[k],
+						step = sqrt(variance) / 200.0;
+			double		sum[3] = {0.0};
+			double		tolerance = variance > 1.0 ? 2e-3 : 1e-4;
+			WmlcWorkingRow working = wmlc_working_row(likelihood, row, eta, variance);
+
+			CHECK(working.weight > 0.0, "%g", working.weight);
+			if (working.weight * variance > 0.8)
+				continue;		/* what remains without the parabola is hardly a distribution */
+			for (int t = -9 * 200; t <= 9 * 200; t++)
+			{
+				double		s = eta + t * step;
+				double		term = exp(row->weight * wmlc_likelihood_shape(likelihood, row, s)
+									   + 0.5 * working.weight * (s - working.response) * (s - working.response)
+									   - 0.5 * (s - eta) * (s - eta) / variance)
+					* step / sqrt(2.0 * M_PI * variance);
+
+				sum[0] += term;
+				sum[1] += term * (s - eta) / sqrt(variance);
+				sum[2] += term * (s - eta) * (s - eta) / variance;
+			}
+			CHECK_NEAR(sum[1] / sum[0], 0.0, tolerance);
+			CHECK_NEAR(sum[2] / sum[0], 1.0, tolerance);
+			CHECK_NEAR(working.log_scale, log(sum[0]), tolerance);
+		}
+	}
+}
+
+/* Without variance, or with hardly any, it is the parabola at eta. */
+static void
+test_points(void)
+{
+	for (int i = 0; i < CASES; i++)
+	{
+		const WmlcLikelihood *likelihood = &cases[i].likelihood;
+		const WmlcResponse *row = &cases[i].row;
+		WmlcLocal	local = wmlc_likelihood_local(likelihood, row, -0.4);
+		WmlcWorkingRow point = wmlc_working_row(likelihood, row, -0.4, 0.0);
+		WmlcWorkingRow narrow = wmlc_working_row(likelihood, row, -0.4, 1e-8);
+
+		CHECK_NEAR(point.weight, row->weight * local.information, 1e-14);
+		CHECK_NEAR(point.weight * (point.response + 0.4), row->weight * local.score, 1e-14);
+		CHECK_NEAR(narrow.weight, point.weight, 1e-7);
+		CHECK_NEAR(narrow.response, point.response, 1e-7);
+	}
+}
+
+/* Far away everything stays finite. */
+static void
+test_extremes(void)
+{
+	for (int i = 0; i < CASES; i++)
+		for (double eta = -1e6; eta <= 1e6; eta += 1e5)
+			for (double variance = 0.0; variance <= 1e4; variance = variance * 100 + 1)
+			{
+				WmlcWorkingRow row = wmlc_working_row(&cases[i].likelihood, &cases[i].row, eta, variance);
+
+				CHECK(isfinite(row.response) && isfinite(row.weight) && row.weight > 0.0,
+					  "case %d at %g, %g: %g %g", i, eta, variance, row.response, row.weight);
+			}
+}
+
+static void
+test_responses(void)
+{
+	WmlcLikelihood binomial = {WMLC_BINOMIAL, 0};
+	WmlcLikelihood poisson = {WMLC_POISSON, 0};
+
+	CHECK(wmlc_response_error(&binomial, &(WmlcResponse) {2, 1, 1}) == WMLC_RESPONSE_BEYOND, "2 of 1");
+	CHECK(wmlc_response_error(&binomial, &(WmlcResponse) {-1, 1, 1}) == WMLC_RESPONSE_BEYOND, "-1 of 1");
+	CHECK(wmlc_response_error(&binomial, &(WmlcResponse) {2, 2, 1}) == WMLC_RESPONSE_FINE, "2 of 2");
+	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {-1, 1, 1}) == WMLC_RESPONSE_NEGATIVE, "-1");
+	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {NAN, 1, 1}) == WMLC_RESPONSE_NOT_FINITE, "NaN");
+	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {1, 0, 1}) == WMLC_RESPONSE_BAD_EXPOSURE, "0");
+	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {1, 1, -1}) == WMLC_RESPONSE_BAD_WEIGHT, "-1");
+}
+
+/* The mean of a probability, by brute force. */
+static void
+test_expected_mean(void)
+{
+	WmlcLikelihood binomial = {WMLC_BINOMIAL, 0};
+
+	for (double variance = 0.25; variance <= 9.0; variance *= 6.0)
+	{
+		double		sum = 0.0,
+					total = 0.0;
+
+		for (int i = -8000; i <= 8000; i++)
+		{
+			double		t = 0.001 * i;
+
+			total += exp(-0.5 * t * t);
+			sum += exp(-0.5 * t * t) / (1.0 + exp(-(1.2 + t * sqrt(variance))));
+		}
+		CHECK_NEAR(wmlc_likelihood_expected_mean(&binomial, 1.2, variance), sum / total, 1e-4);
+	}
+}
+
+int
+main(void)
+{
+	test_derivatives();
+	test_constants();
+	test_moments();
+	test_points();
+	test_extremes();
+	test_responses();
+	test_expected_mean();
+	return check_summary();
+}
