@@ -47,20 +47,35 @@ typedef struct Cache
 	WmlcLikelihood likelihood;
 	Size		name_size;
 	char	   *name;			/* of the family, with its header */
+	FmgrInfo	gram_accum;		/* for wml_gram_accum, which keeps something behind it, too */
 } Cache;
+
+static Cache *
+get_cache(FunctionCallInfo fcinfo)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	Cache	   *cache = (Cache *) flinfo->fn_extra;
+
+	if (cache == NULL)
+	{
+		cache = (Cache *) MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(Cache));
+		cache->gram_accum = *flinfo;
+		cache->gram_accum.fn_extra = NULL;
+		flinfo->fn_extra = cache;
+	}
+	return cache;
+}
 
 static const WmlcLikelihood *
 get_likelihood(FunctionCallInfo fcinfo)
 {
-	Cache	   *cache = (Cache *) fcinfo->flinfo->fn_extra;
+	Cache	   *cache = get_cache(fcinfo);
 	text	   *name;
 	Size		size;
 
 	wml_require_arg(fcinfo, ARG_FAMILY, "family");
 	name = PG_GETARG_TEXT_PP(ARG_FAMILY);
 	size = VARSIZE_ANY(name);
-	if (cache == NULL)
-		cache = (Cache *) MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Cache));
 	if (cache->name == NULL || cache->name_size != size || memcmp(cache->name, name, size) != 0)
 	{
 		cache->likelihood = wml_likelihood_known(name);
@@ -69,7 +84,6 @@ get_likelihood(FunctionCallInfo fcinfo)
 		cache->name = (char *) MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, size);
 		memcpy(cache->name, name, size);
 		cache->name_size = size;
-		fcinfo->flinfo->fn_extra = cache;
 	}
 	return &cache->likelihood;
 }
@@ -140,7 +154,8 @@ wml_working_gram_accum(PG_FUNCTION_ARGS)
 	bool		skip = !get_working_row(fcinfo, &row);
 
 	wml_aggregate_context(fcinfo);
-	InitFunctionCallInfoData(*inner, fcinfo->flinfo, 4, fcinfo->fncollation, fcinfo->context, NULL);
+	InitFunctionCallInfoData(*inner, &get_cache(fcinfo)->gram_accum, 4, fcinfo->fncollation,
+							 fcinfo->context, NULL);
 	inner->args[0] = fcinfo->args[0];
 	inner->args[1] = fcinfo->args[ARG_X];
 	inner->args[2].value = Float8GetDatum(row.response);
