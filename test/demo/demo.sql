@@ -10,7 +10,7 @@ CREATE EXTENSION wml;
 
 \echo
 \echo 'CHILDREN PER WOMAN in 62 countries, every five years from 1955 to 2005 (Gapminder Foundation, CC BY 4.0).'
-\echo 'Of Kenya only the surveys up to 1970 are known. What happens by 2005?'
+\echo 'Suppose that for Kenya we have only the four surveys up to 1970, for the others all. What was Kenya''s path to 2005?'
 \echo
 CREATE TABLE known AS SELECT * FROM survey WHERE country <> 'Kenya' OR year <= 1970;
 \echo '    SELECT wml_learn(''countries'', ''known'', task => ''country'', response => ''fertility'', range => ''[0,)'','
@@ -40,7 +40,7 @@ SELECT item AS country, round(value::numeric, 2) AS weight FROM wml_explain('cou
 \ir plot.sql
 
 \echo
-\echo 'Each of the 62 countries in turn, its surveys up to 1970 known; how far off are the later ones?'
+\echo 'Each of the 62 countries in turn, its surveys up to 1970 known; the RMSE of the later ones:'
 \echo
 \ir errors.sql
 

@@ -28,10 +28,10 @@ CALL answer(3, 'a prior (mixed model)', 'wml_posterior_coef(wml_prior(sources), 
 CALL answer(4, 'weights, over the same years', '(SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(windows, early, whiten => true)) AS s (gram, alpha))');
 CALL answer(5, 'what wml_tune chooses', '(wml_tune(sources, early, windows)).coef');
 
-SELECT method, round(avg(wml_rmse(late, coef))::numeric, 2) AS "children off", round(avg(extract(epoch FROM took) * 1000)::numeric, 1) AS "ms for a country"
+SELECT method, round(avg(wml_rmse(late, coef))::numeric, 2) AS "error, children", round(avg(extract(epoch FROM took) * 1000)::numeric, 1) AS "ms for a country"
 FROM answer JOIN question USING (country) GROUP BY rank, method ORDER BY rank;
 
-SELECT format('%s''s forecast is as good as most: %s of the other countries come out better, %s worse.', 'Kenya', count(*) FILTER (WHERE rmse < own), count(*) FILTER (WHERE rmse > own)) AS line
+SELECT format('%s is a typical case, not a picked one: %s countries are forecast better, %s worse.', 'Kenya', count(*) FILTER (WHERE rmse < own), count(*) FILTER (WHERE rmse > own)) AS line
 FROM (SELECT country, wml_rmse(late, coef) AS rmse, max(wml_rmse(late, coef)) FILTER (WHERE country = 'Kenya') OVER () AS own
 	  FROM answer JOIN question USING (country) WHERE rank = 5) AS e \gset
 \echo :line

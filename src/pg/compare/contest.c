@@ -18,6 +18,7 @@
 
 #include "core/model/adapt.h"
 #include "core/compare/rehearse.h"
+#include "core/weights/stacked.h"
 #include "pg/weights/alpha.h"
 #include "pg/base/args.h"
 #include "pg/base/error.h"
@@ -123,15 +124,27 @@ get_models(FunctionCallInfo fcinfo, int *count)
 	return datums == NULL ? NULL : models;
 }
 
+/*
+ * Stacked weights go with the model "stack", and with it alone: the word is
+ * known, so that what a comparison answers can be asked for again, but adds
+ * nothing.
+ */
 static const WmlcRule *
 get_weights(FunctionCallInfo fcinfo, int *count)
 {
 	Datum	   *datums = get_list(fcinfo, ARG_WEIGHTS, "weights", count);
 	WmlcRule   *kinds = (WmlcRule *) palloc(Max(*count, 1) * sizeof(WmlcRule));
+	int			others = 0;
 
 	for (int i = 0; i < *count; i++)
-		kinds[i] = wml_arg_word(DatumGetTextPP(datums[i]), &wmlc_rule_words, "weights");
-	return datums == NULL ? NULL : kinds;
+	{
+		WmlcRule	rule = wml_arg_word(DatumGetTextPP(datums[i]), &wmlc_weighting_words, "weights");
+
+		if (rule != WMLC_STACKED)
+			kinds[others++] = rule;
+	}
+	*count = others;
+	return others == 0 ? NULL : kinds;
 }
 
 static const bool *
