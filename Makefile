@@ -56,6 +56,8 @@ EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" wml.control)
 MODULE_big = wml
 OBJS = $(patsubst %.c,%.o,$(wildcard src/core/*/*.c src/pg/*/*.c))
 SQL_PARTS = $(sort $(wildcard sql/wml/*.sql))
+# none but those built; make paper's DATA is another
+DATA =
 DATA_built = sql/wml--$(EXTVERSION).sql $(patsubst sql/upgrade/%.sql,sql/wml--%--$(EXTVERSION).sql,$(wildcard sql/upgrade/*.sql))
 REGRESS = $(basename $(notdir $(wildcard test/sql/*.sql)))
 REGRESS_OPTS = --inputdir=test --load-extension=wml

@@ -50,13 +50,18 @@ check_probability(double probability)
 	return probability;
 }
 
-/* Hand one more value to the state of avg(float8). */
+/* Hand one more value to the state of avg(float8), which anyone may have made. */
 static Datum
 add_value(FunctionCallInfo fcinfo, double value)
 {
 	LOCAL_FCINFO(inner, 2);
+	ArrayType  *state = PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0);
 	Datum		result;
 
+	if (state == NULL || ARR_NDIM(state) != 1 || ARR_DIMS(state)[0] != 3 || ARR_HASNULL(state))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("state of a mean is not an array of three numbers")));
 	InitFunctionCallInfoData(*inner, fcinfo->flinfo, 2, fcinfo->fncollation, fcinfo->context, NULL);
 	inner->args[0] = fcinfo->args[0];
 	inner->args[1].value = Float8GetDatum(value);
