@@ -30,6 +30,7 @@ SELECT ages AS task, wml_gram(x, y) AS gram FROM tract WHERE ages <> '58-72' GRO
 CREATE TEMP TABLE target_row AS
 SELECT id, x, y FROM tract WHERE ages = '58-72';
 
-CREATE TEMP TABLE paper (method, printed) AS VALUES ('erm uniform', 3.58), ('erm mixture', 3.32);
+CREATE TEMP TABLE paper (method, printed) AS VALUES
+	('target', 15.47), ('erm uniform', 3.58), ('erm mixture', 3.32), ('maml uniform', 3.64), ('maml mixture', 3.59);
 
 \ir splits.sql

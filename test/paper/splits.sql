@@ -78,6 +78,32 @@ SELECT label AS "learn from", printed AS paper, round(100 * below) || ' %' AS "s
 FROM summary ORDER BY rank
 \g (format=aligned border=2) :out/:name.table
 
+-- What a step of 0.0001, as the paper prints it, means in each reading: second moments as means over the rows or as sums,
+-- features and response as they are or with mean 0 and variance 1 over the sources.  Errors are in the response's own units.
+CREATE TEMP TABLE scaled AS
+SELECT features, task, CASE features WHEN 'raw' THEN gram ELSE wml_standardize(gram, pooled) END AS gram,
+	CASE features WHEN 'raw' THEN 1 ELSE sqrt(moment[wml_dims(pooled) + 1][wml_dims(pooled) + 1] - wml_mean_response(pooled) ^ 2) END AS unit, pooled
+FROM (VALUES ('raw'), ('standardised')) AS f (features), source,
+	(SELECT pooled, wml_second_moment(pooled) AS moment FROM (SELECT wml_merge(gram) AS pooled FROM source) AS p) AS all_sources;
+
+CREATE TEMP TABLE read AS
+SELECT split, features, scale, choice, unit * wml_rmse(CASE features WHEN 'raw' THEN unknown ELSE wml_standardize(unknown, pooled) END, coef) AS rmse
+FROM target, (VALUES ('mean'), ('sum')) AS s (scale), (VALUES ('raw'), ('standardised')) AS f (features),
+	(VALUES ('uniform'), ('mixture')) AS c (choice),
+	LATERAL (SELECT min(unit) AS unit, (array_agg(pooled))[1] AS pooled, wml_maml(gram, alpha, wml_step(eta => 0.0001, scale => s.scale)) AS coef
+			 FROM (SELECT gram, unit, pooled,
+					wml_alpha(gram, CASE f.features WHEN 'raw' THEN known ELSE wml_standardize(known, pooled) END, c.choice) OVER () AS alpha
+				   FROM scaled WHERE scaled.features = f.features) AS w) AS fit;
+
+\set title 'MAML with steps of 0.0001, median RMSE over ' :splits ' splits, in each reading of the set-up:'
+\pset title :title
+SELECT features, scale AS "second moments as", round(percentile_cont(0.5) WITHIN GROUP (ORDER BY rmse) FILTER (WHERE choice = 'uniform')::numeric, :digits) AS "MAML",
+	min(printed) FILTER (WHERE choice = 'uniform') AS "paper: MAML",
+	round(percentile_cont(0.5) WITHIN GROUP (ORDER BY rmse) FILTER (WHERE choice = 'mixture')::numeric, :digits) AS "α-MAML",
+	min(printed) FILTER (WHERE choice = 'mixture') AS "paper: α-MAML"
+FROM read JOIN paper ON method = 'maml ' || choice GROUP BY features, scale ORDER BY features, scale
+\g (format=aligned border=2) :out/readings_:name.table
+
 SELECT replace(label, '`', '') AS label, quantile[1] AS low, quantile[2] AS median, quantile[3] AS high, printed AS paper
 FROM summary ORDER BY rank
 \g :out/splits_:name.csv

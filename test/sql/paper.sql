@@ -23,7 +23,8 @@ FROM weighted JOIN task AS s USING (task), task AS t WHERE t.task = 'target';
 
 -- Weighted lines start closer to the truth than unweighted ones.
 SELECT count(*) AS trials, count(*) FILTER (WHERE wml_rmse(truth, w.coef) < wml_rmse(truth, u.coef)) >= 18 AS better
-FROM target JOIN model AS w USING (trial) JOIN model AS u USING (trial) WHERE w.method = 'alpha erm' AND u.method = 'erm';
+FROM target JOIN model AS w USING (draw, reading) JOIN model AS u USING (draw, reading)
+WHERE w.method = 'alpha erm' AND u.method = 'erm' AND reading = 'with a constant';
 
 \set ECHO none
 \c -

@@ -1,4 +1,4 @@
-# The nine Gaussian tasks, shaded by their weights under both rules
+# The nine Gaussian tasks, shaded by their weights under both rules, with a blue edge where that is more than 1/9
 set terminal svg size 700,412 fixed noenhanced font 'Arial,13' background 'white'
 set multiplot layout 1,2 margins 0.07,0.99,0.141,0.915 spacing 0.08
 set size ratio -1
@@ -17,8 +17,8 @@ unset colorbox
 radius = 8.35
 do for [rule in 'mixture closest'] {
 	set title rule eq 'mixture' ? 'mixture: the closest mixture of tasks' : 'closest: the closest task alone' offset 0,-0.5
-	plot 'gaussians.csv' using 'a':'b' with points pt 7 ps radius lc rgb '#999999', \
-		'' using 'a':'b':rule with points pt 7 ps (radius - 0.25) lc palette, \
+	plot 'gaussians.csv' using 'a':'b':(column(rule) > 1.0 / 9 ? 0x0072b2 : 0xbbbbbb) with points pt 7 ps radius lc rgb variable, \
+		'' using 'a':'b':rule with points pt 7 ps (radius - 0.45) lc palette, \
 		'gaussians_target.csv' using 'a':'b' with points pt 7 ps 0.35 lc rgb uniform, \
 		'gaussians.csv' using 'a':(column('b') - 0.76):(column(rule) >= 0.005 ? sprintf('%.2f', column(rule)) : '0') with labels font ',14'
 }
