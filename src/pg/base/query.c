@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -16,7 +17,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
@@ -449,14 +449,24 @@ read_rows(Reader *reader, Portal portal)
 	}
 }
 
-int
+/*
+ * The server's own variable, because functions may not set the parameter
+ * transaction_read_only from PostgreSQL 18 on.  After an error, the end of the
+ * (sub)transaction sets it back.
+ */
+bool
 wml_begin_read_only(void)
 {
-	int			level = NewGUCNestLevel();
+	bool		before = XactReadOnly;
 
-	(void) set_config_option("transaction_read_only", "on", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	return level;
+	XactReadOnly = true;
+	return before;
+}
+
+void
+wml_end_read_only(bool before)
+{
+	XactReadOnly = before;
 }
 
 /* The query with its columns checked and cast, in SPI's memory. */
@@ -477,7 +487,7 @@ wml_query_rows(const char *query, WmlQueryColumns columns, const char *role)
 {
 	Reader		reader = {.role = role, .columns = columns, .context = CurrentMemoryContext};
 	Portal		portal;
-	int			level = wml_begin_read_only();
+	bool		was_read_only = wml_begin_read_only();
 	int			count;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -488,7 +498,7 @@ wml_query_rows(const char *query, WmlQueryColumns columns, const char *role)
 	SPI_cursor_close(portal);
 	delimit_tasks(&reader);
 	SPI_finish();
-	AtEOXact_GUC(true, level);
+	wml_end_read_only(was_read_only);
 	return reader.rows;
 }
 
@@ -498,12 +508,12 @@ wml_query_check(const char *query, WmlQueryColumns columns, const char *role, in
 	Reader		reader = {.role = role, .columns = columns};
 	MemoryContext context = CurrentMemoryContext;
 	char	   *checked;
-	int			level = wml_begin_read_only();
+	bool		was_read_only = wml_begin_read_only();
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	checked = MemoryContextStrdup(context, check_query(&reader, query, count));
 	SPI_finish();
-	AtEOXact_GUC(true, level);
+	wml_end_read_only(was_read_only);
 	return checked;
 }

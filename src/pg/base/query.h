@@ -48,11 +48,12 @@ extern char *wml_query_check(const char *query, WmlQueryColumns columns, const c
 							 int *count);
 
 /*
- * From here on, until the settings return to the level that is handed out, the
+ * Between these, the second of which gets what the first returns, the
  * transaction only reads: a volatile function in the query cannot change tables or
  * sequences either.  An error takes the setting back with the (sub)transaction; and
  * nobody can set it off after the first snapshot.
  */
-extern int	wml_begin_read_only(void);
+extern bool wml_begin_read_only(void);
+extern void wml_end_read_only(bool before);
 
 #endif							/* WML_QUERY_H */

@@ -14,7 +14,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -380,7 +379,7 @@ run_pass(Passes *passes, WmlPrior *prior, bool scaled)
 {
 	Oid			types[3] = {get_array_type(passes->task_type), get_array_type(passes->gram_type),
 	passes->prior_type};
-	int			level = wml_begin_read_only();
+	bool		was_read_only = wml_begin_read_only();
 	int			result;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -411,7 +410,7 @@ run_pass(Passes *passes, WmlPrior *prior, bool scaled)
 	}
 	keep_pass(passes);
 	SPI_finish();
-	AtEOXact_GUC(true, level);
+	wml_end_read_only(was_read_only);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 
+#include "pg/base/compat.h"
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
 #include "pg/base/text.h"

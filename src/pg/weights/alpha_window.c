@@ -207,6 +207,11 @@ wml_alpha_window(PG_FUNCTION_ARGS)
 		WinGetPartitionLocalMemory(window, sizeof(PartitionWeights));
 	double		alpha;
 
+#if PG_VERSION_NUM >= 190000
+	/* a source that is NULL has no weight anyway; IGNORE NULLS is refused */
+	WinCheckAndInitializeNullTreatment(window, false, fcinfo);
+#endif
+
 	if (weights->alpha == NULL)
 		weights->alpha = solve_partition(window, has_constant_options(fcinfo->flinfo),
 										 GetMemoryChunkContext(weights));
