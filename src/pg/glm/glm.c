@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "core/glm/glm.h"
@@ -17,23 +15,12 @@
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
 #include "pg/base/query.h"
+#include "pg/base/srf.h"
 #include "pg/glm/glm.h"
 
 PG_FUNCTION_INFO_V1(wml_glm_accum);
 PG_FUNCTION_INFO_V1(wml_glm_final);
 PG_FUNCTION_INFO_V1(wml_glm_train);
-
-Datum
-wml_glm_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	TupleDesc	descriptor;
-	bool		none[MaxTupleAttributeNumber] = {false};
-
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values,
-											 nulls == NULL ? none : nulls));
-}
 
 /* The row of type wml_glm that a fit makes. */
 static Datum
@@ -71,7 +58,7 @@ fit_rows(FunctionCallInfo fcinfo, const WmlcGlmRows *rows, const WmlcGlmOptions 
 		bool		nulls[11] = {false};
 
 		nulls[4] = !(model.dispersion > 0.0);
-		return wml_glm_row(fcinfo, values, nulls);
+		return wml_composite(fcinfo, values, nulls);
 	}
 }
 

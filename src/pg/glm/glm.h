@@ -36,9 +36,6 @@ extern void wml_check_feature_count(int features, int coefficients);
 extern void wml_get_posterior(const WmlcPrior *prior, const WmlcGram *gram,
 							  WmlcPosterior *posterior);
 
-/* The row that a function with a composite result returns; NULL: nothing is NULL. */
-extern Datum wml_glm_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
-
 /* Rows that an aggregate keeps. */
 typedef struct WmlKeptRows
 {

@@ -139,7 +139,7 @@ wml_predict_probability(PG_FUNCTION_ARGS)
 			Float8GetDatum(wmlc_likelihood_mean(&likelihood, prediction.mean_upper))
 		};
 
-		return wml_glm_row(fcinfo, values, NULL);
+		return wml_composite(fcinfo, values, NULL);
 	}
 }
 
@@ -171,7 +171,7 @@ wml_predict_rate(PG_FUNCTION_ARGS)
 			Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_upper))
 		};
 
-		return wml_glm_row(fcinfo, values, NULL);
+		return wml_composite(fcinfo, values, NULL);
 	}
 }
 
