@@ -10,42 +10,19 @@
 #include "core/base/arena.h"
 #include "core/compare/compare_prior.h"
 #include "core/compare/compare_stack.h"
+#include "core/compare/compare_weights.h"
 #include "core/weights/embedding.h"
-#include "core/weights/weights.h"
 #include "core/model/objective.h"
 
 static const char *const learner_words[] = {"prior", "stack"};
 
 const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, learner_words);
 
-/* Bases of the rows: as they are, and whitened. */
-#define BASES 2
-
 /* Rules that look at sizes alone: uniform and pooled. */
 #define SIZE_RULES 2
 
 /* Folds, in which all sources take part, and rehearsals. */
 #define STAGES 2
-
-/* How often loops over sources ask whether to stop. */
-#define POLL_INTERVAL 1024
-
-/*
- * Where weights are found: the embeddings in one basis.  Those of the sources'
- * windows are taken once, as differences to their pool; so no digits are lost,
- * and the points of a trial are differences of these.
- */
-typedef struct Space
-{
-	bool		is_ready;
-	WmlcStatus	status;
-	WmlcWhitener *whitener;		/* or NULL */
-	WmlcEmbeddingFrame frame;
-	void	   *frame_work;
-	double	   *deviations;		/* windows minus pool, one row each */
-	double	   *place;			/* a target minus pool */
-	double	   *points;			/* windows minus target, one row each */
-} Space;
 
 typedef struct State
 {
@@ -56,26 +33,21 @@ typedef struct State
 	size_t		done;			/* steps of all, for the trace */
 
 	WmlcGram   *pooled;			/* all sources and the target */
-	WmlcGram   *pooled_windows; /* what the sources' weights come from */
-	WmlcWhitener embedding_whitener;	/* of z = (psi, y), for weights */
 	WmlcWhitener feature_whitener;	/* of psi, for learners */
 	WmlcStatus	feature_status; /* of the latter */
 	WmlcDd	   *basis;			/* z -> (R psi, y), by rows */
 	double	   *back;			/* R, rounded: coefficients w = R' v */
 
-	double	   *alpha;			/* trials x weightings x sources */
-	double	   *sizes;			/* of the sources in a trial */
-	WmlcStatus *weighed;		/* trials x weightings */
+	WmlcCompareWeights weights;
 	bool	   *acts;			/* which sources are left out of some trial */
 	size_t		stayer;			/* one that never is, or WMLC_NO_SOURCE */
-	Space		spaces[BASES];
 	double	   *source_sums;	/* objective of each source under one learner */
 	double	   *stayer_sums;	/* that of all stayers, for each rule by size and stage */
 	double	   *sum;			/* weighted sum of the sources' objectives */
 	double	   *joint;			/* likewise, with the target */
 	WmlcGram   *whitened;		/* one task in the whitened basis */
 	double	   *v;				/* coefficients in the learner's basis */
-	void	   *whitener_work[BASES];
+	void	   *whitener_work;
 	void	   *work;			/* of whatever runs at the moment */
 } State;
 
@@ -89,26 +61,8 @@ larger(size_t a, size_t b)
 static size_t
 shared_workspace(const WmlcComparison *c)
 {
-	size_t		embedding = wmlc_embedding_dims(WMLC_SQUARE, c->d);
-	size_t		bytes = wmlc_embedding_frame_workspace(c->d);
+	size_t		bytes = larger(wmlc_compare_weigh_workspace(c), wmlc_adapt_workspace(c->d));
 
-	for (int i = 0; i < c->weighting_count; i++)
-	{
-		if (c->weightings[i].rule == WMLC_STACKED)
-			continue;
-
-		/* trials have all sources, or all but one, or a sample with or without it */
-		for (size_t absent = 0; absent < 2 && absent < c->source_count; absent++)
-		{
-			size_t		sample = c->source_count < WMLC_MOST_REHEARSED ? c->source_count
-				: WMLC_MOST_REHEARSED;
-
-			bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], c->source_count - absent,
-													   embedding));
-			bytes = larger(bytes, wmlc_weigh_workspace(&c->weightings[i], sample - absent, embedding));
-		}
-	}
-	bytes = larger(bytes, wmlc_adapt_workspace(c->d));
 	bytes = larger(bytes, 2 * (size_t) (c->d + 1) * (c->d + 1) * sizeof(WmlcDd));
 	for (int i = 0; i < c->learner_count; i++)
 	{
@@ -127,7 +81,6 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 {
 	WmlcArena	arena = {base, 0};
 	size_t		p = (size_t) c->d + 1;
-	size_t		embedding = wmlc_embedding_dims(WMLC_SQUARE, c->d);
 	size_t		objective = 0;
 
 	for (int i = 0; i < c->learner_count; i++)
@@ -136,24 +89,11 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 			objective = larger(objective, wmlc_objective_doubles(c->learners[i].kind, c->d));
 	}
 	state->pooled = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
-	state->pooled_windows = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
 	state->basis = wmlc_arena_take(&arena, p * p, sizeof(WmlcDd));
 	state->back = wmlc_arena_doubles(&arena, p * p);
-	state->alpha = wmlc_arena_doubles(&arena, c->trial_count * c->weighting_count * c->source_count);
-	state->weighed = wmlc_arena_take(&arena, c->trial_count * c->weighting_count,
-									 sizeof(WmlcStatus));
-	state->sizes = wmlc_arena_doubles(&arena, c->source_count);
+	wmlc_compare_weights_lay_out(&state->weights, c, &arena);
 	state->acts = wmlc_arena_take(&arena, c->source_count, sizeof(bool));
-	for (int i = 0; i < BASES; i++)
-	{
-		Space	   *space = &state->spaces[i];
-
-		state->whitener_work[i] = wmlc_arena_take(&arena, wmlc_whitener_workspace(c->d), 1);
-		space->frame_work = wmlc_arena_take(&arena, wmlc_embedding_frame_workspace(c->d), 1);
-		space->deviations = wmlc_arena_doubles(&arena, c->source_count * embedding);
-		space->place = wmlc_arena_doubles(&arena, embedding);
-		space->points = wmlc_arena_doubles(&arena, c->source_count * embedding);
-	}
+	state->whitener_work = wmlc_arena_take(&arena, wmlc_whitener_workspace(c->d), 1);
 	state->source_sums = wmlc_arena_doubles(&arena, c->source_count * objective);
 	state->stayer_sums = wmlc_arena_doubles(&arena, SIZE_RULES * STAGES * objective);
 	state->sum = wmlc_arena_doubles(&arena, objective);
@@ -194,22 +134,6 @@ usable_rank(const WmlcWhitener *whitener, const WmlcGram *pooled)
 	return whitener->rank;
 }
 
-/* What `rows` of some task adds up to with others. */
-static WmlcStatus
-pool(WmlcGram *pooled, int d, size_t count, const WmlcGram *const *grams, WmlcPoll poll)
-{
-	WmlcStatus	status = WMLC_OK;
-
-	wmlc_gram_init(pooled, d);
-	for (size_t j = 0; j < count && status == WMLC_OK; j++)
-	{
-		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(poll))
-			return WMLC_INTERRUPTED;
-		status = wmlc_gram_merge(pooled, grams[j]);
-	}
-	return status;
-}
-
 /* The basis of the learners: directions that only the target knows must not get lost. */
 static WmlcStatus
 create_feature_basis(State *state)
@@ -221,7 +145,7 @@ create_feature_basis(State *state)
 
 	if (status == WMLC_OK)
 		status = wmlc_whitener_create(&state->feature_whitener, state->pooled, WMLC_HINGE,
-									  state->whitener_work[1], state->poll);
+									  state->whitener_work, state->poll);
 	if (status != WMLC_OK)
 		return status;
 
@@ -243,32 +167,18 @@ create_feature_basis(State *state)
 	return WMLC_OK;
 }
 
-/*
- * Pool the sources and whiten.  What weights are whitened by is what they compare,
- * as in wml_alpha.  A basis that cannot be had is the fault of the methods that
- * want it.
- */
+/* Pool the sources and whiten.  A basis that cannot be had is the fault of the methods that want it. */
 static WmlcStatus
 create_bases(State *state)
 {
 	const WmlcComparison *c = state->comparison;
-	const WmlcGram *const *windows = c->windows == NULL ? c->sources : c->windows;
-	Space	   *whitened = &state->spaces[1];
 	WmlcStatus	status;
 
-	state->spaces[0].is_ready = whitened->is_ready = false;
-	state->spaces[0].whitener = NULL;
-	state->spaces[0].status = WMLC_OK;
-	whitened->whitener = &state->embedding_whitener;
-	status = pool(state->pooled, c->d, c->source_count, c->sources, state->poll);
+	status = wmlc_compare_pool(state->pooled, c->d, c->source_count, c->sources, state->poll);
 	if (status == WMLC_OK)
-		status = pool(state->pooled_windows, c->d, c->source_count, windows, state->poll);
+		status = wmlc_compare_weights_prepare(&state->weights, state->poll);
 	if (status != WMLC_OK)
 		return status;
-	whitened->status = wmlc_whitener_create(&state->embedding_whitener, state->pooled_windows,
-											WMLC_SQUARE, state->whitener_work[0], state->poll);
-	if (whitened->status == WMLC_INTERRUPTED)
-		return WMLC_INTERRUPTED;
 	state->feature_status = create_feature_basis(state);
 	return state->feature_status == WMLC_INTERRUPTED ? WMLC_INTERRUPTED : WMLC_OK;
 }
@@ -315,148 +225,6 @@ whiten(State *state, const WmlcGram *gram)
 	wmlc_gram_init(state->whitened, rank);
 	return wmlc_gram_transform(gram, state->basis, rank + 1, state->whitened, state->work,
 							   state->poll);
-}
-
-/*
- * Weights
- */
-
-static double *
-alpha_of(const State *state, size_t trial, int weighting)
-{
-	const WmlcComparison *c = state->comparison;
-
-	return state->alpha + (trial * c->weighting_count + weighting) * c->source_count;
-}
-
-/* Find the places of all windows, once. */
-static WmlcStatus
-prepare_space(State *state, Space *space)
-{
-	const WmlcComparison *c = state->comparison;
-	const WmlcGram *const *windows = c->windows == NULL ? c->sources : c->windows;
-	size_t		dims;
-
-	if (space->is_ready || space->status != WMLC_OK)
-		return space->status;
-	wmlc_embedding_frame_create(&space->frame, WMLC_SQUARE, state->pooled_windows, space->whitener,
-								space->frame_work, state->poll);
-	dims = wmlc_difference_dims(&space->frame);
-	for (size_t j = 0; j < c->source_count && space->status == WMLC_OK; j++)
-		space->status = wmlc_difference(&space->frame, windows[j], space->deviations + j * dims);
-	space->is_ready = true;
-	return space->status;
-}
-
-static bool
-any_shrinks(const WmlcComparison *c, bool whiten)
-{
-	for (int i = 0; i < c->weighting_count; i++)
-	{
-		if (c->weightings[i].whiten == whiten && c->weightings[i].shrink > 0.0)
-			return true;
-	}
-	return false;
-}
-
-/* The differences of all sources that take part, in one basis. */
-static WmlcStatus
-create_points(State *state, const WmlcTrial *trial, Space *space, WmlcCandidates *candidates)
-{
-	const WmlcComparison *c = state->comparison;
-	WmlcEmbeddingFrame frame;
-	double	   *next = space->points;
-	size_t		dims;
-	WmlcStatus	status = prepare_space(state, space);
-
-	if (status != WMLC_OK)
-		return status;
-	wmlc_embedding_frame_create(&frame, WMLC_SQUARE, trial->known, space->whitener,
-								state->work, state->poll);
-	if (any_shrinks(c, space->whitener != NULL))
-		status = wmlc_sampling_variance(&frame, &candidates->variance);
-	if (status == WMLC_OK)
-		status = wmlc_difference(&space->frame, trial->known, space->place);
-	if (status != WMLC_OK)
-		return status;
-	candidates->points = next;
-	candidates->dims = candidates->stride = dims = wmlc_difference_dims(&frame);
-	for (size_t j = 0; j < c->source_count; j++)
-	{
-		const double *from = space->deviations + j * dims;
-
-		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(state->poll))
-			return WMLC_INTERRUPTED;
-		if (!wmlc_takes_part(c, trial, j))
-			continue;
-		for (size_t k = 0; k < dims; k++)
-			next[k] = from[k] - space->place[k];
-		next += dims;
-	}
-	return WMLC_OK;
-}
-
-/* The sources that take part, without their points. */
-static WmlcCandidates
-create_candidates(State *state, const WmlcTrial *trial)
-{
-	const WmlcComparison *c = state->comparison;
-	WmlcCandidates candidates = {.sizes = state->sizes, .variance = NAN};
-
-	for (size_t j = 0; j < c->source_count; j++)
-	{
-		if (wmlc_takes_part(c, trial, j))
-			state->sizes[candidates.count++] = wmlc_dd_value(c->sources[j]->weight);
-	}
-	return candidates;
-}
-
-/* Make room for the sources left out, with weight zero. */
-static void
-spread(const WmlcComparison *c, const WmlcTrial *trial, size_t count, double *alpha)
-{
-	for (size_t j = c->source_count; j-- > 0;)
-		alpha[j] = wmlc_takes_part(c, trial, j) ? alpha[--count] : 0.0;
-}
-
-/* The weights of one trial under all weightings. */
-static WmlcStatus
-weigh(State *state, size_t number)
-{
-	const WmlcComparison *c = state->comparison;
-	const WmlcTrial *trial = &c->trials[number];
-	WmlcCandidates all = create_candidates(state, trial);
-	WmlcCandidates candidates[BASES] = {all, all};
-	WmlcStatus	statuses[BASES];
-
-	for (int i = 0; i < c->weighting_count; i++)
-	{
-		const WmlcWeighting *weighting = &c->weightings[i];
-		int			basis = weighting->whiten;
-		double	   *alpha = alpha_of(state, number, i);
-		WmlcStatus *status = &state->weighed[number * c->weighting_count + i];
-		WmlcSimplexReport solved;
-
-		*status = WMLC_OK;
-		if (weighting->rule == WMLC_STACKED)
-			continue;			/* compare_stack.c does it */
-		if (wmlc_rule_is_spatial(weighting->rule))
-		{
-			if (candidates[basis].points == NULL)
-				statuses[basis] = create_points(state, trial, &state->spaces[basis], &candidates[basis]);
-			*status = statuses[basis];
-		}
-		if (*status == WMLC_OK)
-			*status = wmlc_weigh(weighting, &candidates[basis], alpha, &solved, state->work, state->poll);
-		if (*status == WMLC_INTERRUPTED)
-			return WMLC_INTERRUPTED;
-		for (size_t j = 0; j < c->source_count && *status != WMLC_OK; j++)
-			alpha[j] = NAN;
-		if (*status == WMLC_OK)
-			spread(c, trial, all.count, alpha);
-	}
-	report(state);
-	return WMLC_OK;
 }
 
 /*
@@ -546,7 +314,7 @@ add_weighted(State *state, const Lesson *lesson, const WmlcObjectiveSum *sum, co
 	{
 		WmlcObjectiveSum source;
 
-		if (j % POLL_INTERVAL == 0 && wmlc_interrupted(state->poll))
+		if (j % WMLC_COMPARE_POLL_INTERVAL == 0 && wmlc_interrupted(state->poll))
 			return WMLC_INTERRUPTED;
 		if (alpha[j] == 0.0 || (part != ALL_SOURCES && state->acts[j] != (part == ACTORS)))
 			continue;
@@ -565,12 +333,12 @@ weigh_sources(State *state, Lesson *lesson, size_t trial, int weighting)
 {
 	const WmlcComparison *c = state->comparison;
 	WmlcRule	weights = c->weightings[weighting].rule;
-	const double *alpha = alpha_of(state, trial, weighting);
+	const double *alpha = wmlc_compare_weights_at(&state->weights, trial, weighting);
 	bool		rehearsal = c->trials[trial].left_out != WMLC_NO_SOURCE;
 	int			rule = (weights == WMLC_POOLED) * STAGES + rehearsal;
 	double	   *array = state->stayer_sums + rule * lesson->doubles;
 	WmlcObjectiveSum stayers;
-	WmlcStatus	status = state->weighed[trial * c->weighting_count + weighting];
+	WmlcStatus	status = state->weights.statuses[trial * c->weighting_count + weighting];
 
 	lesson->sum = attach_empty(lesson, state->sum);
 	if (status != WMLC_OK)
@@ -743,7 +511,7 @@ learn(State *state, int first, int last)
 	if (kind < WMLC_OBJECTIVES)
 		return learn_objective(state, first, last);
 	if (kind == WMLC_LEARN_STACK)
-		status = wmlc_compare_stack(c, first, last, state->alpha, state->coefficients,
+		status = wmlc_compare_stack(c, first, last, state->weights.alpha, state->coefficients,
 									state->statuses, state->work, state->poll);
 	for (int i = first; i < last && status == WMLC_OK && kind == WMLC_LEARN_PRIOR; i++)
 		status = wmlc_compare_prior(c, i, state->coefficients, &state->statuses[i], state->work,
@@ -803,7 +571,10 @@ wmlc_compare(const WmlcComparison *comparison, double *coefficients, double *err
 	find_actors(&state);
 	status = create_bases(&state);
 	for (size_t trial = 0; trial < comparison->trial_count && status == WMLC_OK; trial++)
-		status = weigh(&state, trial);
+	{
+		status = wmlc_compare_weigh(&state.weights, trial, state.work, poll);
+		report(&state);
+	}
 	for (int i = 1; i <= comparison->method_count && status == WMLC_OK; i++)
 	{
 		if (i < comparison->method_count &&
@@ -818,8 +589,8 @@ wmlc_compare(const WmlcComparison *comparison, double *coefficients, double *err
 const double *
 wmlc_compare_alpha(const WmlcComparison *comparison, size_t trial, int weighting, void *work)
 {
-	State		state = {.comparison = comparison};
+	State		state;
 
 	lay_out(&state, comparison, work);
-	return alpha_of(&state, trial, weighting);
+	return wmlc_compare_weights_at(&state.weights, trial, weighting);
 }
