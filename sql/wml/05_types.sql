@@ -23,7 +23,7 @@ CREATE TYPE wml_gram (
 	ALIGNMENT = double,
 	STORAGE = extended
 );
-COMMENT ON TYPE wml_gram IS 'second moments of one task''s rows, as exact sums';
+COMMENT ON TYPE wml_gram IS 'summary of one task''s rows: exact sums of products';
 
 CREATE TYPE wml_prior;
 
@@ -73,4 +73,4 @@ CREATE TYPE wml_mlp (
 	ALIGNMENT = double,
 	STORAGE = extended
 );
-COMMENT ON TYPE wml_mlp IS 'a trained network and the history of its training';
+COMMENT ON TYPE wml_mlp IS 'a trained network with the history of its training';

@@ -53,7 +53,7 @@ CREATE AGGREGATE wml_merge(gram wml_gram) (
 	COMBINEFUNC = wml_gram_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_merge(wml_gram) IS 'gram of all rows behind the grams';
+COMMENT ON AGGREGATE wml_merge(wml_gram) IS 'gram of all rows of the grams';
 
 -- Operators on grams
 
@@ -82,19 +82,19 @@ COMMENT ON OPERATOR + (wml_gram, wml_gram) IS 'gram of the rows of both';
 CREATE OPERATOR - (
 	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_subtract
 );
-COMMENT ON OPERATOR - (wml_gram, wml_gram) IS 'gram of the rows of the left without those of the right';
+COMMENT ON OPERATOR - (wml_gram, wml_gram) IS 'gram of the left rows without the right ones';
 
 CREATE OPERATOR = (
 	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_eq,
 	COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
 );
-COMMENT ON OPERATOR = (wml_gram, wml_gram) IS 'every figure, rounded to double precision, is equal';
+COMMENT ON OPERATOR = (wml_gram, wml_gram) IS 'equal: every figure agrees, rounded to double precision';
 
 CREATE OPERATOR <> (
 	LEFTARG = wml_gram, RIGHTARG = wml_gram, FUNCTION = wml_gram_ne,
 	COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel
 );
-COMMENT ON OPERATOR <> (wml_gram, wml_gram) IS 'some figure, rounded to double precision, differs';
+COMMENT ON OPERATOR <> (wml_gram, wml_gram) IS 'not equal: a figure, rounded to double precision, differs';
 
 CREATE FUNCTION wml_gram_hash(wml_gram) RETURNS int4
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -109,6 +109,7 @@ CREATE OPERATOR CLASS wml_gram_hash_ops DEFAULT FOR TYPE wml_gram USING hash AS
 	OPERATOR 1 =,
 	FUNCTION 1 wml_gram_hash(wml_gram),
 	FUNCTION 2 wml_gram_hash_extended(wml_gram, int8);
+COMMENT ON OPERATOR CLASS wml_gram_hash_ops USING hash IS 'equality of grams, for hashing';
 
 CREATE FUNCTION wml_gram_lt(wml_gram, wml_gram) RETURNS bool
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -162,6 +163,7 @@ CREATE OPERATOR CLASS wml_gram_btree_ops DEFAULT FOR TYPE wml_gram USING btree A
 	OPERATOR 4 >=,
 	OPERATOR 5 >,
 	FUNCTION 1 wml_gram_cmp(wml_gram, wml_gram);
+COMMENT ON OPERATOR CLASS wml_gram_btree_ops USING btree IS 'a total order of grams, for sorting';
 
 CREATE FUNCTION wml_gram_scale(gram wml_gram, factor float8) RETURNS wml_gram
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -174,16 +176,16 @@ COMMENT ON FUNCTION wml_gram_scale(float8, wml_gram) IS 'implementation of * ope
 CREATE OPERATOR * (
 	LEFTARG = wml_gram, RIGHTARG = float8, FUNCTION = wml_gram_scale, COMMUTATOR = *
 );
-COMMENT ON OPERATOR * (wml_gram, float8) IS 'gram of the same rows, their weights multiplied';
+COMMENT ON OPERATOR * (wml_gram, float8) IS 'gram of the same rows with their weights multiplied';
 
 CREATE OPERATOR * (
 	LEFTARG = float8, RIGHTARG = wml_gram, FUNCTION = wml_gram_scale, COMMUTATOR = *
 );
-COMMENT ON OPERATOR * (float8, wml_gram) IS 'gram of the same rows, their weights multiplied';
+COMMENT ON OPERATOR * (float8, wml_gram) IS 'gram of the same rows with their weights multiplied';
 
 CREATE FUNCTION wml_add(a wml_gram, b wml_gram) RETURNS wml_gram
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION wml_add(wml_gram, wml_gram) IS 'gram of the rows of both, where NULL has no rows';
+COMMENT ON FUNCTION wml_add(wml_gram, wml_gram) IS 'gram of the rows of both; NULL counts as a gram without rows';
 
 -- Accessors
 
@@ -193,7 +195,7 @@ COMMENT ON FUNCTION wml_n(wml_gram) IS 'number of rows counted';
 
 CREATE FUNCTION wml_skipped(gram wml_gram) RETURNS bigint
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_skipped(wml_gram) IS 'number of rows skipped because something in them was NULL';
+COMMENT ON FUNCTION wml_skipped(wml_gram) IS 'number of rows skipped because of a NULL';
 
 CREATE FUNCTION wml_weight(gram wml_gram) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -40,13 +40,13 @@ CREATE FUNCTION wml_alpha_gap(sources wml_gram[], target wml_gram, alpha float8[
 							  loss text DEFAULT 'square', shrink float8 DEFAULT 0, whiten bool DEFAULT false)
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION wml_alpha_gap(wml_gram[], wml_gram, float8[], text, float8, bool) IS 'duality gap of the weights: how far their squared distance is from the least, at most';
+COMMENT ON FUNCTION wml_alpha_gap(wml_gram[], wml_gram, float8[], text, float8, bool) IS 'duality gap of the weights, an upper bound on how far their objective exceeds its minimum';
 
 CREATE FUNCTION wml_alpha_kernel(kernel float8[], sizes float8[], weights text DEFAULT 'mixture',
 								 shrink float8 DEFAULT 0)
 	RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_alpha_kernel(float8[], float8[], text, float8) IS 'weights of the sources from sums of any kernel, the target last';
+COMMENT ON FUNCTION wml_alpha_kernel(float8[], float8[], text, float8) IS 'weights of the sources from the sums of any kernel, with the target last';
 
 -- The same weights as an aggregate, in the order of its rows
 

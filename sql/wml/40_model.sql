@@ -54,7 +54,7 @@ CREATE TYPE wml_model_state (
 	ALIGNMENT = double,
 	STORAGE = extended
 );
-COMMENT ON TYPE wml_model_state IS 'what the aggregate of a model has added up';
+COMMENT ON TYPE wml_model_state IS 'state of a model''s aggregate';
 
 CREATE FUNCTION wml_model_accum(wml_model_state, wml_gram, float8) RETURNS wml_model_state
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
@@ -166,7 +166,7 @@ CREATE FUNCTION wml_fit(sources wml_gram[], target wml_gram, model text DEFAULT 
 						windows wml_gram[] DEFAULT NULL, features text[] DEFAULT NULL)
 	RETURNS TABLE ("position" int, feature text, coefficient float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION wml_fit(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[], text[]) IS 'model learned from the sources for the target, one row for each coefficient';
+COMMENT ON FUNCTION wml_fit(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[], text[]) IS 'model learned from the sources for the target, one row per coefficient';
 
 CREATE FUNCTION wml_fit_weights(sources wml_gram[], target wml_gram, model text DEFAULT 'maml',
 								weights text DEFAULT 'mixture', eta float8 DEFAULT NULL, steps int DEFAULT 1,
@@ -174,7 +174,7 @@ CREATE FUNCTION wml_fit_weights(sources wml_gram[], target wml_gram, model text 
 								windows wml_gram[] DEFAULT NULL)
 	RETURNS TABLE (source int, alpha float8, distance float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000 ROWS 100;
-COMMENT ON FUNCTION wml_fit_weights(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[]) IS 'weights behind wml_fit with the same arguments, one row for each source';
+COMMENT ON FUNCTION wml_fit_weights(wml_gram[], wml_gram, text, text, float8, int, float8, float8, bool, wml_gram[]) IS 'weights that wml_fit uses with the same arguments, one row per source';
 
 -- Regression of one task
 
@@ -186,17 +186,17 @@ CREATE FUNCTION wml_linregr(gram wml_gram, features text[] DEFAULT NULL, level f
 	RETURNS TABLE ("position" int, feature text, coefficient float8, std_error float8, t float8, p_value float8,
 		lower float8, upper float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000 ROWS 10;
-COMMENT ON FUNCTION wml_linregr(wml_gram, text[], float8) IS 'linear regression of one task, one row for each coefficient';
+COMMENT ON FUNCTION wml_linregr(wml_gram, text[], float8) IS 'linear regression of one task, one row per coefficient';
 
 CREATE FUNCTION wml_linregr_clustered(sources wml_gram[], features text[] DEFAULT NULL, level float8 DEFAULT 0.95)
 	RETURNS TABLE ("position" int, feature text, coefficient float8, std_error float8, t float8, p_value float8,
 		lower float8, upper float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION wml_linregr_clustered(wml_gram[], text[], float8) IS 'linear regression of all tasks together, with standard errors that hold if rows of a task are dependent';
+COMMENT ON FUNCTION wml_linregr_clustered(wml_gram[], text[], float8) IS 'linear regression of all tasks together, with standard errors that allow for dependent rows within a task';
 
 CREATE FUNCTION wml_chow(a wml_gram, b wml_gram, OUT f float8, OUT numerator float8, OUT denominator float8, OUT p_value float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION wml_chow(wml_gram, wml_gram) IS 'Chow''s test whether two tasks have the same coefficients';
+COMMENT ON FUNCTION wml_chow(wml_gram, wml_gram) IS 'Chow''s test of whether two tasks have the same coefficients';
 
 CREATE FUNCTION wml_linregr_summary(gram wml_gram, OUT n bigint, OUT rank int, OUT freedom bigint, OUT r2 float8,
 									OUT residual_std_error float8, OUT condition float8)
@@ -211,15 +211,15 @@ COMMENT ON FUNCTION wml_predict(float8[], float8[]) IS 'prediction of a linear m
 
 CREATE FUNCTION wml_mse(gram wml_gram, coef float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION wml_mse(wml_gram, float8[]) IS 'mean squared error of the coefficients on the rows behind the gram';
+COMMENT ON FUNCTION wml_mse(wml_gram, float8[]) IS 'mean squared error of the coefficients on the rows of the gram';
 
 CREATE FUNCTION wml_rmse(gram wml_gram, coef float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION wml_rmse(wml_gram, float8[]) IS 'root of the mean squared error of the coefficients on the rows behind the gram';
+COMMENT ON FUNCTION wml_rmse(wml_gram, float8[]) IS 'root mean squared error of the coefficients on the rows of the gram';
 
 CREATE FUNCTION wml_r2(gram wml_gram, coef float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION wml_r2(wml_gram, float8[]) IS 'share of the response''s variance that the coefficients explain on the rows behind the gram';
+COMMENT ON FUNCTION wml_r2(wml_gram, float8[]) IS 'share of the response''s variance that the coefficients explain on the rows of the gram';
 
 -- Adapting a model to a task
 
@@ -237,4 +237,4 @@ COMMENT ON FUNCTION wml_adapt_path(wml_gram, float8[], float8, int, float8) IS '
 
 CREATE FUNCTION wml_unstandardize(reference wml_gram, coef float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION wml_unstandardize(wml_gram, float8[]) IS 'coefficients fitted on grams of wml_standardize, in the units of the reference';
+COMMENT ON FUNCTION wml_unstandardize(wml_gram, float8[]) IS 'coefficients fitted to grams of wml_standardize, in the units of the reference';

@@ -66,7 +66,7 @@ COMMENT ON FUNCTION wml_prior_covariance(wml_prior) IS 'covariance of the tasks'
 
 CREATE FUNCTION wml_prior_noise(prior wml_prior) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_prior_noise(wml_prior) IS 'variance of a row about its task''s model';
+COMMENT ON FUNCTION wml_prior_noise(wml_prior) IS 'variance of rows around their task''s model';
 
 CREATE FUNCTION wml_prior_info(prior wml_prior, OUT dims int, OUT tasks float8, OUT effective_tasks float8, OUT loglik float8,
 		OUT iterations int, OUT converged bool, OUT singular bool, OUT rank int, OUT saturated bool, OUT method text,
@@ -103,12 +103,12 @@ COMMENT ON FUNCTION wml_predict_interval(wml_prior, wml_gram, float8[], float8, 
 CREATE FUNCTION wml_task_fit(prior wml_prior, gram wml_gram, descriptor float8[] DEFAULT NULL, OUT weight float8,
 		OUT noise float8, OUT distance float8, OUT expected float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION wml_task_fit(wml_prior, wml_gram, float8[]) IS 'whether the task belongs: its weight, its noise, and how far its coefficients lie from those of the others';
+COMMENT ON FUNCTION wml_task_fit(wml_prior, wml_gram, float8[]) IS 'whether the task fits the prior: its weight, its noise, and how far its coefficients are from those of the others';
 
 CREATE FUNCTION wml_prior_test(smaller wml_prior, larger wml_prior, OUT statistic float8, OUT degrees float8, OUT p_value float8,
 		OUT aic_smaller float8, OUT aic_larger float8, OUT bic_smaller float8, OUT bic_larger float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_prior_test(wml_prior, wml_prior) IS 'likelihood ratio and information criteria of two priors, the first a special case of the second';
+COMMENT ON FUNCTION wml_prior_test(wml_prior, wml_prior) IS 'likelihood ratio and information criteria of two priors, where the first is a special case of the second';
 
 CREATE FUNCTION wml_prior_mean_test(prior wml_prior, features text[] DEFAULT NULL, level float8 DEFAULT 0.95)
 	RETURNS TABLE ("position" int, feature text, descriptor int, mean float8, std_error float8, degrees float8, t float8,

@@ -49,7 +49,7 @@ CREATE AGGREGATE wml_glm(x float8[], y float8, family text, exposure float8) (
 	FINALFUNC = wml_glm_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_glm(float8[], float8, text, float8) IS 'generalised linear model of rows with so many trials, or counted over so much exposure';
+COMMENT ON AGGREGATE wml_glm(float8[], float8, text, float8) IS 'generalised linear model of rows with a number of trials or an exposure';
 
 CREATE AGGREGATE wml_glm(x float8[], y float8, family text, exposure float8, weight float8) (
 	SFUNC = wml_glm_accum,
@@ -119,7 +119,7 @@ CREATE FUNCTION wml_working_scale(x float8[], y float8, family text, coef float8
 								  covariance float8[])
 	RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION wml_working_scale(float8[], float8, text, float8[], float8, float8, float8[]) IS 'what a row adds to the logarithm of the evidence beside its working row';
+COMMENT ON FUNCTION wml_working_scale(float8[], float8, text, float8[], float8, float8, float8[]) IS 'contribution of a row to the log evidence beyond its working row';
 
 CREATE FUNCTION wml_target_gram_accum(internal, float8[], float8, wml_prior) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -200,7 +200,7 @@ COMMENT ON FUNCTION wml_predict_rate(float8[], float8[], float8) IS 'expected co
 
 CREATE FUNCTION wml_class_probabilities(probabilities float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_class_probabilities(float8[]) IS 'probabilities of all classes from those of each later class against the first';
+COMMENT ON FUNCTION wml_class_probabilities(float8[]) IS 'probabilities of all classes, from those of each later class against the first';
 
 -- How good probabilities are
 
@@ -221,7 +221,7 @@ CREATE AGGREGATE wml_log_loss(probability float8, label bool) (
 	COMBINEFUNC = float8_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_log_loss(float8, bool) IS 'mean of -ln of the probability given to what came true';
+COMMENT ON AGGREGATE wml_log_loss(float8, bool) IS 'mean of -ln of the predicted probability of the actual outcome';
 
 CREATE AGGREGATE wml_log_loss(probabilities float8[], class int) (
 	SFUNC = wml_log_loss_accum,
@@ -231,7 +231,7 @@ CREATE AGGREGATE wml_log_loss(probabilities float8[], class int) (
 	COMBINEFUNC = float8_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_log_loss(float8[], int) IS 'mean of -ln of the probability given to the class that came true';
+COMMENT ON AGGREGATE wml_log_loss(float8[], int) IS 'mean of -ln of the predicted probability of the actual class';
 
 CREATE AGGREGATE wml_brier(probability float8, label bool) (
 	SFUNC = wml_brier_accum,
@@ -250,7 +250,7 @@ CREATE TYPE wml_calibration_bin AS (
 	predicted float8,
 	observed float8
 );
-COMMENT ON TYPE wml_calibration_bin IS 'rows whose probability is between two bounds: the mean probability and the share that came true';
+COMMENT ON TYPE wml_calibration_bin IS 'a bin of a calibration table: mean probability and actual share of its rows';
 
 CREATE FUNCTION wml_calibration_accum(float8[], float8, bool, int) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -268,4 +268,4 @@ CREATE AGGREGATE wml_calibration(probability float8, label bool, bins int) (
 	COMBINEFUNC = wml_calibration_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_calibration(float8, bool, int) IS 'calibration table: rows by predicted probability in so many bins, one array element each';
+COMMENT ON AGGREGATE wml_calibration(float8, bool, int) IS 'calibration table: rows in the given number of bins by predicted probability, one array element per bin';

@@ -2,7 +2,7 @@
 
 CREATE FUNCTION wml_unit(x float8[], radius float8) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_unit(float8[], float8) IS 'features divided by the radius, or by their length where that is larger: in the unit ball';
+COMMENT ON FUNCTION wml_unit(float8[], float8) IS 'features in the unit ball: divided by the radius, or by their norm if that is larger';
 
 CREATE AGGREGATE wml_hinge(gram wml_gram, alpha float8) (
 	SFUNC = wml_model_accum,
@@ -77,7 +77,7 @@ CREATE TYPE wml_auc_state (
 	ALIGNMENT = double,
 	STORAGE = extended
 );
-COMMENT ON TYPE wml_auc_state IS 'scores that wml_auc has seen';
+COMMENT ON TYPE wml_auc_state IS 'state of wml_auc: the scores so far';
 
 CREATE FUNCTION wml_auc_accum(wml_auc_state, float8, float8) RETURNS wml_auc_state
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -99,7 +99,7 @@ CREATE AGGREGATE wml_auc(score float8, label float8) (
 	COMBINEFUNC = wml_auc_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_auc(float8, float8) IS 'area under the ROC curve: how often a row with positive label has the larger score';
+COMMENT ON AGGREGATE wml_auc(float8, float8) IS 'area under the ROC curve: how often a row with a positive label outscores another';
 
 CREATE AGGREGATE wml_auc(score float8, label bool) (
 	SFUNC = wml_auc_accum,
@@ -109,7 +109,7 @@ CREATE AGGREGATE wml_auc(score float8, label bool) (
 	COMBINEFUNC = wml_auc_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_auc(float8, bool) IS 'area under the ROC curve: how often a row with a true label has the larger score';
+COMMENT ON AGGREGATE wml_auc(float8, bool) IS 'area under the ROC curve: how often a row with a true label outscores one with a false label';
 
 CREATE FUNCTION wml_svm_train(query text, cost float8 DEFAULT 1, tolerance float8 DEFAULT 1e-6,
 							  passes int DEFAULT 1000, seed bigint DEFAULT 0, OUT coef float8[], OUT objective float8,

@@ -12,11 +12,11 @@ COMMENT ON FUNCTION wml_mlp_train(text, text, int[], text, text, int, int, float
 CREATE FUNCTION wml_mlp_history(model wml_mlp)
 	RETURNS TABLE (iteration bigint, rmse float8, distance float8, sources int)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 1000;
-COMMENT ON FUNCTION wml_mlp_history(wml_mlp) IS 'the learning curve of a network';
+COMMENT ON FUNCTION wml_mlp_history(wml_mlp) IS 'learning curve of a network';
 
 CREATE FUNCTION wml_embed(model wml_mlp, x float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'wml_mlp_embed' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_embed(wml_mlp, float8[]) IS 'the network''s basis at x: its last hidden layer and a constant';
+COMMENT ON FUNCTION wml_embed(wml_mlp, float8[]) IS 'basis of the network at x: its last hidden layer and a constant';
 
 CREATE FUNCTION wml_predict(model wml_mlp, x float8[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'wml_mlp_predict' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -15,7 +15,7 @@ CREATE AGGREGATE wml_folds(x float8[], y float8) (
 	SSPACE = 10000,
 	FINALFUNC = wml_folds_final
 );
-COMMENT ON AGGREGATE wml_folds(float8[], float8) IS 'grams of ten folds, to which rows are dealt out in turn';
+COMMENT ON AGGREGATE wml_folds(float8[], float8) IS 'grams of ten folds, with rows assigned to the folds in turn';
 
 CREATE AGGREGATE wml_folds(x float8[], y float8, count int) (
 	SFUNC = wml_folds_accum,
@@ -23,7 +23,7 @@ CREATE AGGREGATE wml_folds(x float8[], y float8, count int) (
 	SSPACE = 10000,
 	FINALFUNC = wml_folds_final
 );
-COMMENT ON AGGREGATE wml_folds(float8[], float8, int) IS 'grams of the given number of folds, to which rows are dealt out in turn';
+COMMENT ON AGGREGATE wml_folds(float8[], float8, int) IS 'grams of the given number of folds, with rows assigned to the folds in turn';
 
 CREATE FUNCTION wml_compare(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
 							models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
@@ -64,7 +64,7 @@ CREATE TYPE wml_tuned AS (
 	degrees float8,
 	surprises float8[]
 );
-COMMENT ON TYPE wml_tuned IS 'the method that was chosen for a target, its coefficients, and how far off they may be';
+COMMENT ON TYPE wml_tuned IS 'the method chosen for a target, its coefficients, and their uncertainty';
 
 CREATE FUNCTION wml_tune(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
 						 models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
@@ -80,7 +80,7 @@ CREATE FUNCTION wml_tune(sources wml_gram[], folds wml_gram[], windows wml_gram[
 						 whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
 	RETURNS wml_tuned
 	AS 'MODULE_PATHNAME', 'wml_tune_folds' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'the method that wml_compare marks as chosen, fitted with the whole target';
+COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'the method that wml_compare chooses, fitted with the whole target';
 
 CREATE FUNCTION wml_predict_interval(tuned wml_tuned, x float8[], level float8 DEFAULT 0.95,
 									 OUT estimate float8, OUT lower float8, OUT upper float8,
@@ -102,4 +102,4 @@ CREATE AGGREGATE wml_stack(gram wml_gram, alpha float8) (
 	SSPACE = 100000,
 	FINALFUNC = wml_stack_final
 );
-COMMENT ON AGGREGATE wml_stack(wml_gram, float8) IS 'weighted mean of the tasks'' own coefficients, each drawn towards what all tasks have in common';
+COMMENT ON AGGREGATE wml_stack(wml_gram, float8) IS 'weighted mean of the tasks'' own coefficients, each drawn towards those common to all tasks';

@@ -7,11 +7,11 @@
 
 CREATE FUNCTION wml_features(VARIADIC features "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_features("any") IS 'feature array of numbers, truth values and arrays; NULL when one of them is';
+COMMENT ON FUNCTION wml_features("any") IS 'features from numbers, booleans and arrays; NULL if any of them is NULL';
 
 CREATE FUNCTION wml_category(value text, levels text[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_category(text, text[]) IS '1 for the level that the value is, 0 for all others but the first, which has none; NULL for an unknown value';
+COMMENT ON FUNCTION wml_category(text, text[]) IS 'indicators of all levels but the first: 1 for the level of the value, 0 for the others; NULL for an unknown value';
 
 -- What the functions below are made of
 
@@ -19,11 +19,11 @@ CREATE FUNCTION wml_expressions(relation regclass, list text, path text)
 	RETURNS TABLE (name text, expression text, type regtype, type_name text, kind text, volatility text, columns text[],
 				   basis text)
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION wml_expressions(regclass, text, text) IS 'what a list of expressions over a relation means, every name qualified';
+COMMENT ON FUNCTION wml_expressions(regclass, text, text) IS 'meaning of a list of expressions over a relation, with every name qualified';
 
 CREATE FUNCTION wml_equality(type regtype) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_equality(regtype) IS 'operator that tells keys of the type apart';
+COMMENT ON FUNCTION wml_equality(regtype) IS 'equality operator of a key type';
 
 CREATE FUNCTION wml_usable(gram wml_gram) RETURNS bool
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -35,7 +35,7 @@ COMMENT ON FUNCTION wml_finite(float8[]) IS 'no element is NaN, infinite or NULL
 
 CREATE FUNCTION wml_asked_rows("rows" text, OUT query text, OUT columns text[])
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION wml_asked_rows(text) IS 'query of a text that is one or names a relation, and its columns';
+COMMENT ON FUNCTION wml_asked_rows(text) IS 'the query that a text is or the relation that it names, and its columns';
 
 CREATE FUNCTION wml_live_enter(task_set text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -47,11 +47,11 @@ COMMENT ON FUNCTION wml_live_leave(text, bool) IS 'called by triggers: the state
 
 CREATE FUNCTION wml_gram_change(gram wml_gram, peaks float8[], added wml_gram, removed wml_gram) RETURNS wml_gram
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION wml_gram_change(wml_gram, float8[], wml_gram, wml_gram) IS 'gram after rows came and went; NULL when only a recount can tell';
+COMMENT ON FUNCTION wml_gram_change(wml_gram, float8[], wml_gram, wml_gram) IS 'gram after rows were added and removed; NULL if it takes a recount';
 
 CREATE FUNCTION wml_gram_peaks(gram wml_gram, peaks float8[], added wml_gram, removed wml_gram) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION wml_gram_peaks(wml_gram, float8[], wml_gram, wml_gram) IS 'largest values that the sums of a gram have had, after that change';
+COMMENT ON FUNCTION wml_gram_peaks(wml_gram, float8[], wml_gram, wml_gram) IS 'largest values that the sums of a gram have had, including that change';
 
 -- The descriptions
 
@@ -78,7 +78,7 @@ CREATE TABLE wml_task_set (
 	learned timestamptz NOT NULL,
 	PRIMARY KEY (schema_name, set_name)
 );
-COMMENT ON TABLE wml_task_set IS 'descriptions of task sets: what their tables of grams were collected from, and how';
+COMMENT ON TABLE wml_task_set IS 'descriptions of task sets: what their grams were collected from, and how';
 COMMENT ON COLUMN wml_task_set.relation IS 'where the rows are';
 COMMENT ON COLUMN wml_task_set.key IS 'column of the task table that holds the task';
 COMMENT ON COLUMN wml_task_set.task IS 'expression that gives a row''s task';
@@ -98,7 +98,7 @@ SELECT coalesce(bool_and(pg_has_role(c.relowner, 'USAGE')), true)
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = schema_name AND c.relname = set_name
 $$;
-COMMENT ON FUNCTION wml_owns_task_set(text, text) IS 'does the caller own the table, if there is one?';
+COMMENT ON FUNCTION wml_owns_task_set(text, text) IS 'whether the caller owns the table, if there is one';
 
 CREATE FUNCTION wml_guard_task_set() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -188,7 +188,7 @@ BEGIN
 	END IF;
 	RETURN levels;
 END $$;
-COMMENT ON FUNCTION wml_category_levels(text, text, regtype, text, jsonb) IS 'levels of a category, the reference first';
+COMMENT ON FUNCTION wml_category_levels(text, text, regtype, text, jsonb) IS 'levels of a category, reference first';
 
 CREATE FUNCTION wml_learn_features(relation regclass, list text, path text, levels jsonb, live bool,
 								   OUT features text[], OUT expression text, OUT parts jsonb, OUT columns text[])
@@ -264,7 +264,7 @@ BEGIN
 	END IF;
 	expression := format('@extschema@.wml_features(%s)', pg_catalog.array_to_string(pieces, ', '));
 END $$;
-COMMENT ON FUNCTION wml_learn_features(regclass, text, text, jsonb, bool) IS 'what a list of features means: names, expression, parts';
+COMMENT ON FUNCTION wml_learn_features(regclass, text, text, jsonb, bool) IS 'meaning of a list of features: names, expression, parts';
 
 CREATE FUNCTION wml_learn_scalar(relation regclass, what text, given text, path text, live bool) RETURNS jsonb
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -289,11 +289,11 @@ BEGIN
 		'expression', CASE WHEN part.kind = 'boolean' AND what <> 'task' THEN format('(%s)::integer', part.expression)
 			ELSE part.expression END);
 END $$;
-COMMENT ON FUNCTION wml_learn_scalar(regclass, text, text, text, bool) IS 'what the expression of a task, response, weight or place means';
+COMMENT ON FUNCTION wml_learn_scalar(regclass, text, text, text, bool) IS 'meaning of the expression of a task, response, weight or place';
 
 -- One element, as an expression over a column y.
 CREATE TYPE wml_response AS (y float8);
-COMMENT ON TYPE wml_response IS 'what the inverse of a response is computed from';
+COMMENT ON TYPE wml_response IS 'argument of the inverse of a response';
 
 CREATE FUNCTION wml_learn_under(path text, schemas name[], name text, relation regclass, task text, response text, features text,
 								along text, weight text, inverse text, "range" numrange, levels jsonb, live bool, append bool,
@@ -426,4 +426,4 @@ BEGIN
 		RAISE NOTICE 'collected % tasks from % rows in % s', tasks, rows, round(extract(epoch FROM clock_timestamp() - started)::numeric, 1);
 	END IF;
 END $$;
-COMMENT ON FUNCTION wml_learn_make(wml_task_set) IS 'makes the table, the view and the triggers of a task set';
+COMMENT ON FUNCTION wml_learn_make(wml_task_set) IS 'creates the table, the view and the triggers of a task set';

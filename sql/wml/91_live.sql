@@ -24,7 +24,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION wml_live_check(wml_task_set) IS 'can the rows of a task set be followed?';
+COMMENT ON FUNCTION wml_live_check(wml_task_set) IS 'checks that triggers can follow the rows of a task set';
 
 -- Adds a query of task, added and removed to the tasks.  Fills wml_again and wml_gone.
 CREATE FUNCTION wml_live_change(s wml_task_set, delta text, first text DEFAULT '') RETURNS text
@@ -41,7 +41,7 @@ SELECT format($sql$WITH %4$sdelta AS (%1$s), changed AS (
 			array_agg(%3$I) FILTER (WHERE removed IS NULL AND @extschema@.wml_n(gram) = 0 AND @extschema@.wml_skipped(gram) = 0)
 		INTO wml_again, wml_gone FROM changed$sql$, delta, @extschema@.wml_task_name(s), s.key, first)
 $$;
-COMMENT ON FUNCTION wml_live_change(wml_task_set, text, text) IS 'statement that adds what came and what went to the tasks';
+COMMENT ON FUNCTION wml_live_change(wml_task_set, text, text) IS 'statement that applies added and removed rows to the tasks';
 
 -- The tasks of wml_again are counted anew, those of wml_gone are gone.
 CREATE FUNCTION wml_live_mend(s wml_task_set) RETURNS text
@@ -59,7 +59,7 @@ SELECT format($sql$	IF wml_again IS NOT NULL THEN
 $sql$, @extschema@.wml_task_name(s), s.key, @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'), s.equality,
 	@extschema@.wml_task_name(s, '_pending'))
 $$;
-COMMENT ON FUNCTION wml_live_mend(wml_task_set) IS 'statements that count tasks anew and remove empty ones';
+COMMENT ON FUNCTION wml_live_mend(wml_task_set) IS 'statements that recount tasks and remove empty ones';
 
 CREATE FUNCTION wml_live_function(s wml_task_set, suffix text, returns text, body text) RETURNS text
 	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -67,7 +67,7 @@ SELECT format('CREATE OR REPLACE FUNCTION %s() RETURNS %s LANGUAGE plpgsql SECUR
 	'SET search_path = pg_catalog, pg_temp AS %s', @extschema@.wml_task_name(s, suffix), returns,
 	CASE WHEN body LIKE '%$wml$%' THEN quote_literal(body) ELSE '$wml$' || body || '$wml$' END)
 $$;
-COMMENT ON FUNCTION wml_live_function(wml_task_set, text, text, text) IS 'statement that makes a function of a live task set';
+COMMENT ON FUNCTION wml_live_function(wml_task_set, text, text, text) IS 'statement that creates a function of a live task set';
 
 CREATE FUNCTION wml_live_columns(s wml_task_set) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -82,7 +82,7 @@ BEGIN
 	EXECUTE format('CREATE TABLE %s (task %s, added @extschema@.wml_gram, removed @extschema@.wml_gram)', pending, s.key_type);
 	EXECUTE format('COMMENT ON TABLE %s IS %L', pending, 'changes that wait to be added to the task set');
 END $$;
-COMMENT ON FUNCTION wml_live_columns(wml_task_set) IS 'makes what the triggers of a live task set write to';
+COMMENT ON FUNCTION wml_live_columns(wml_task_set) IS 'creates what the triggers of a live task set write to';
 
 -- Nobody can write rows once the triggers are there, until the transaction ends; so they come before the count.
 CREATE FUNCTION wml_live_install(s wml_task_set) RETURNS void
@@ -217,7 +217,7 @@ END $sql$, name, pending, s.key, inserted, updated, deleted,
 	EXECUTE format('ALTER FUNCTION %s() DEPENDS ON EXTENSION wml', @extschema@.wml_task_name(s, '_keep'));
 	EXECUTE format('ALTER FUNCTION %s() DEPENDS ON EXTENSION wml', @extschema@.wml_task_name(s, '_fold'));
 END $$;
-COMMENT ON FUNCTION wml_live_install(wml_task_set) IS 'makes the functions and triggers of a live task set';
+COMMENT ON FUNCTION wml_live_install(wml_task_set) IS 'creates the functions and triggers of a live task set';
 
 CREATE FUNCTION wml_fold_made(s wml_task_set) RETURNS bigint
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -231,13 +231,13 @@ BEGIN
 	END IF;
 	RETURN waiting;
 END $$;
-COMMENT ON FUNCTION wml_fold_made(wml_task_set) IS 'adds the changes that wait to the tasks';
+COMMENT ON FUNCTION wml_fold_made(wml_task_set) IS 'adds pending changes to the tasks';
 
 CREATE FUNCTION wml_fold(name text) RETURNS bigint
 	LANGUAGE sql AS $$
 SELECT @extschema@.wml_fold_made(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true)))
 $$;
-COMMENT ON FUNCTION wml_fold(text) IS 'adds the changes that wait to the tasks; how many there were';
+COMMENT ON FUNCTION wml_fold(text) IS 'adds pending changes to the tasks, and returns their number';
 
 CREATE FUNCTION wml_refresh_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -254,13 +254,13 @@ BEGIN
 		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
 	UPDATE @extschema@.wml_task_set AS t SET learned = now() WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
 END $$;
-COMMENT ON FUNCTION wml_refresh_make(wml_task_set) IS 'counts all tasks of a task set anew, and makes its triggers anew';
+COMMENT ON FUNCTION wml_refresh_make(wml_task_set) IS 'counts all tasks of a task set again and recreates its triggers';
 
 CREATE FUNCTION wml_refresh(name text, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE sql AS $$
 SELECT r.tasks, r."rows", r.skipped FROM @extschema@.wml_refresh_make(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true))) AS r
 $$;
-COMMENT ON FUNCTION wml_refresh(text) IS 'counts all tasks of a task set anew, and makes its triggers anew';
+COMMENT ON FUNCTION wml_refresh(text) IS 'counts all tasks of a task set again and recreates its triggers';
 
 CREATE FUNCTION wml_drop_made(s wml_task_set) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
@@ -275,13 +275,13 @@ BEGIN
 	EXECUTE format('DROP TABLE IF EXISTS %s', @extschema@.wml_task_name(s, '_pending'));
 	EXECUTE format('DROP TABLE IF EXISTS %s', @extschema@.wml_task_name(s));
 END $$;
-COMMENT ON FUNCTION wml_drop_made(wml_task_set) IS 'drops a task set with all that belongs to it';
+COMMENT ON FUNCTION wml_drop_made(wml_task_set) IS 'drops a task set and everything that belongs to it';
 
 CREATE FUNCTION wml_drop(name text) RETURNS void
 	LANGUAGE sql AS $$
 SELECT @extschema@.wml_drop_made(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true)))
 $$;
-COMMENT ON FUNCTION wml_drop(text) IS 'drops a task set with all that belongs to it, but not the rows';
+COMMENT ON FUNCTION wml_drop(text) IS 'drops a task set and everything that belongs to it, except the rows';
 
 -- Looking at task sets
 
@@ -297,7 +297,7 @@ SELECT CASE WHEN s.live = 'append' THEN format($sql$SELECT task, CASE WHEN waits
 		@extschema@.wml_task_name(s, '_rows'), s.equality)
 	ELSE format('SELECT %I AS task, gram FROM %s', s.key, @extschema@.wml_task_name(s)) END
 $$;
-COMMENT ON FUNCTION wml_task_current(wml_task_set) IS 'query of the tasks and their grams, with the changes that wait';
+COMMENT ON FUNCTION wml_task_current(wml_task_set) IS 'query of the tasks and their grams, with pending changes';
 
 CREATE FUNCTION wml_check_made(s wml_task_set)
 	RETURNS TABLE (task text, kept_rows bigint, counted_rows bigint, kept wml_gram, counted wml_gram)
@@ -317,7 +317,7 @@ CREATE FUNCTION wml_check(name text)
 SELECT c.task, c.kept_rows, c.counted_rows, c.kept, c.counted
 FROM @extschema@.wml_check_made(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true))) AS c
 $$;
-COMMENT ON FUNCTION wml_check(text) IS 'tasks whose gram is not that of a recount: none, if the task set is current';
+COMMENT ON FUNCTION wml_check(text) IS 'tasks whose gram differs from a recount; none if the task set is current';
 
 CREATE FUNCTION wml_list_task_sets()
 	RETURNS TABLE (schema_name text, set_name text, relation text, tasks bigint, "rows" bigint, skipped bigint, features int,
@@ -354,5 +354,5 @@ CREATE VIEW wml_task_sets AS
 SELECT schema_name, set_name, relation, tasks, "rows", skipped, features, live, waiting, pg_catalog.pg_size_pretty(size) AS size,
 	pg_catalog.now() OPERATOR(pg_catalog.-) learned AS age
 FROM wml_list_task_sets();
-COMMENT ON VIEW wml_task_sets IS 'all task sets: rows and tasks (NULL without the right to read them), live or not, changes that wait, size, and age of the last count';
+COMMENT ON VIEW wml_task_sets IS 'all task sets: tasks and rows (NULL without the privilege to read them), live or not, pending changes, size, and age of the last count';
 GRANT SELECT ON wml_task_sets TO PUBLIC;

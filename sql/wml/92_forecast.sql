@@ -11,7 +11,7 @@ BEGIN
 		'FROM (%s) AS known WHERE @extschema@.wml_usable(gram)', cardinality(s.features), @extschema@.wml_task_current(s)) INTO result;
 	RETURN result;
 END $$;
-COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; NULL when there are fewer than two';
+COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; NULL if there are fewer than two';
 
 -- The others are the sources.  With a column that tells which rows correspond, the windows are those of the task's own rows.
 CREATE FUNCTION wml_task_sources(s wml_task_set, wanted text,
@@ -102,7 +102,7 @@ CREATE FUNCTION wml_rehearse(name text, known int,
 SELECT r.model, r.weights, r.against_all_alike, r.against_task_alone
 FROM @extschema@.wml_rehearse_under(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true)), known) AS r
 $$;
-COMMENT ON FUNCTION wml_rehearse(text, int) IS 'chooses the method of forecasts: every task in turn is forecast from its first rows';
+COMMENT ON FUNCTION wml_rehearse(text, int) IS 'chooses the method of forecasts by forecasting every task from its first rows';
 
 -- Forecasts
 
@@ -178,13 +178,13 @@ CREATE FUNCTION wml_within(expression text, low text, high text) RETURNS text
 SELECT CASE WHEN low = '-Infinity' AND high = 'Infinity' THEN expression
 	ELSE format('CASE WHEN answer IS NOT NULL THEN greatest(%L::pg_catalog.float8, least(%L::pg_catalog.float8, %s)) END', low, high, expression) END
 $$;
-COMMENT ON FUNCTION wml_within(text, text, text) IS 'expression kept within a range';
+COMMENT ON FUNCTION wml_within(text, text, text) IS 'expression limited to a range';
 
 CREATE FUNCTION wml_forecast_tunes(s wml_task_set, method text) RETURNS bool
 	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 SELECT coalesce(method, s.method ->> 'model', 'prior') <> 'prior'
 $$;
-COMMENT ON FUNCTION wml_forecast_tunes(wml_task_set, text) IS 'false when the prior serves all tasks at once';
+COMMENT ON FUNCTION wml_forecast_tunes(wml_task_set, text) IS 'false if the prior serves all tasks at once';
 
 CREATE FUNCTION wml_forecast_tune(s wml_task_set, wanted text[], method text, OUT tasks text[], OUT tuned wml_tuned[])
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -249,7 +249,7 @@ BEGIN
 	tuned := @extschema@.wml_forecast_tune(s, wanted, $4);
 	RETURN QUERY EXECUTE statement USING @extschema@.wml_task_prior(s), $3, tuned.tasks, tuned.tuned;
 END $$;
-COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows, with bounds for an observation and for the mean, in the response''s own units';
+COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows in the units of the response, with bounds for an observation and for the mean';
 
 -- Explanations
 
@@ -288,7 +288,7 @@ BEGIN
 			(2, concat_ws(' ', tuned.model, tuned.weights) || ' against the task alone', tuned.against_target)) AS r (o, n, v)
 		WHERE v IS NOT NULL ORDER BY o;
 END $$;
-COMMENT ON FUNCTION wml_explain_under(wml_task_set, text) IS 'what the forecasts of a task rest on';
+COMMENT ON FUNCTION wml_explain_under(wml_task_set, text) IS 'explanation of the forecasts of a task';
 
 CREATE FUNCTION wml_explain(name text, task text)
 	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
@@ -296,11 +296,11 @@ CREATE FUNCTION wml_explain(name text, task text)
 SELECT e.part, e.item, e.value, e.error, e.shared, e.moved
 FROM @extschema@.wml_explain_under(@extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true)), $2) AS e
 $$;
-COMMENT ON FUNCTION wml_explain(text, text) IS 'what the forecasts of a task rest on: coefficients, sources with their weights, and errors in rehearsal';
+COMMENT ON FUNCTION wml_explain(text, text) IS 'explains the forecasts of a task: coefficients, sources with their weights, and errors in rehearsals';
 
 CREATE FUNCTION wml_explain(name text, task bigint)
 	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
 	LANGUAGE sql STABLE AS $$
 SELECT e.part, e.item, e.value, e.error, e.shared, e.moved FROM @extschema@.wml_explain($1, $2::pg_catalog.text) AS e
 $$;
-COMMENT ON FUNCTION wml_explain(text, bigint) IS 'the same for tasks with numbers as keys';
+COMMENT ON FUNCTION wml_explain(text, bigint) IS 'the same, for tasks with numbers as keys';
