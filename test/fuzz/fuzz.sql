@@ -3,6 +3,9 @@
 -- What to call comes from the catalog, so a new function, aggregate, operator or type is covered as soon
 -- as it exists.  fuzz.step(seed) makes some calls; the same seed makes the same calls.  What it finds is
 -- in fuzz.failure.  Each call is rolled back.
+--
+-- What a call costs beside the call itself decides how many there are, so whatever is drawn has a number and
+-- is found by it, counts are written once a step, and mutated inputs pass through functions with a plan.
 
 CREATE SCHEMA fuzz;
 
@@ -10,9 +13,10 @@ CREATE TABLE fuzz.failure (seed bigint, state text, problem text, call text);
 CREATE TABLE fuzz.count (what text, state text, calls bigint);
 
 -- Text forms of values of the extension's types, to start from.
-CREATE TABLE fuzz.pool (id int GENERATED ALWAYS AS IDENTITY, type regtype, value text,
-	kin bool DEFAULT false);  -- of three features, so that such values can meet
+CREATE TABLE fuzz.pool (type regtype, place int, value text, PRIMARY KEY (type, place));
 CREATE UNIQUE INDEX ON fuzz.pool (type, md5(value));
+-- How many there are, and how many of the first are kin: of three features, so that they can meet.
+CREATE TABLE fuzz.size (type regtype PRIMARY KEY, total int DEFAULT 0, kin int DEFAULT 0);
 
 -- Rows for functions that read a query or a table.
 CREATE TABLE fuzz.rows AS
@@ -32,7 +36,8 @@ WITH member AS (
 	WHERE p.prokind <> 'p' AND p.prorettype NOT IN ('trigger'::regtype, 'internal'::regtype, 'event_trigger'::regtype) AND
 		  NOT EXISTS (SELECT FROM unnest(p.proargtypes) AS t (type) WHERE type IN ('internal'::regtype, 'cstring'::regtype))
 )
-SELECT *
+SELECT *, CASE WHEN kind IN ('input', 'made') THEN kind ELSE 'call' END AS lot,
+	   row_number() OVER (PARTITION BY CASE WHEN kind IN ('input', 'made') THEN kind ELSE 'call' END ORDER BY kind, name, types)::int AS place
 FROM (SELECT prokind::text AS kind, format('%I.%I', nspname, proname) AS name, required, types, prorettype AS result, proretset AS set FROM routine
 	  UNION ALL
 	  SELECT 'operator', format('OPERATOR(%I.%s)', nspname, oprname), 2, ARRAY[oprleft, oprright], oprresult, false
@@ -45,8 +50,22 @@ FROM (SELECT prokind::text AS kind, format('%I.%I', nspname, proname) AS name, r
 	  UNION ALL
 	  SELECT 'input', format('%I.%I', nspname, typname), 1, ARRAY[t.oid], t.oid, false
 	  FROM member JOIN pg_type AS t ON t.oid = objid AND classid = 'pg_type'::regclass JOIN pg_namespace AS n ON n.oid = t.typnamespace
-	  WHERE typtype = 'b' AND typelem = 0) AS t
-ORDER BY kind, name, types;
+	  WHERE typtype = 'b' AND typelem = 0) AS t;
+ALTER TABLE fuzz.target ADD PRIMARY KEY (lot, place);
+CREATE INDEX ON fuzz.target (result);
+
+-- Per type of the extension, a function that reads a text and writes the value again, and one that does so
+-- once more, which must change nothing.
+DO $$
+DECLARE
+	target fuzz.target;
+BEGIN
+	FOR target IN SELECT * FROM fuzz.target WHERE kind = 'input' LOOP
+		EXECUTE format('CREATE FUNCTION fuzz.input_%s(value text) RETURNS text AS %L LANGUAGE plpgsql VOLATILE',
+					   target.place, format('BEGIN RETURN value::%s::text; END', target.name));
+	END LOOP;
+END
+$$;
 
 -- What must hold of results; %s is the call.
 CREATE TABLE fuzz.invariant (name text, query text);
@@ -109,21 +128,54 @@ END
 $$ LANGUAGE plpgsql VOLATILE;
 
 CREATE FUNCTION fuzz.pooled(wanted oid) RETURNS text AS $$
+DECLARE
+	size fuzz.size;
+	chosen int;
 BEGIN
-	RETURN (SELECT value FROM fuzz.pool WHERE type = wanted ORDER BY NOT (kin AND random() < 0.7), random() LIMIT 1);
+	SELECT * INTO size FROM fuzz.size WHERE type = wanted;
+	chosen := 1 + floor(random() * CASE WHEN random() < 0.7 AND size.kin > 0 THEN size.kin ELSE size.total END);
+	RETURN (SELECT value FROM fuzz.pool WHERE type = wanted AND place = chosen);
+END
+$$ LANGUAGE plpgsql VOLATILE;
+
+-- Adds a value to the pool.  Those of kin come first.
+CREATE FUNCTION fuzz.add(wanted oid, given text, is_kin bool DEFAULT false) RETURNS void AS $$
+DECLARE
+	new_place int;
+BEGIN
+	IF given IS NULL OR EXISTS (SELECT FROM fuzz.pool WHERE type = wanted AND md5(value) = md5(given)) THEN
+		RETURN;
+	END IF;
+	INSERT INTO fuzz.size (type, total, kin) VALUES (wanted, 1, is_kin::int)
+	ON CONFLICT (type) DO UPDATE SET total = size.total + 1, kin = size.kin + is_kin::int
+	RETURNING CASE WHEN is_kin THEN kin ELSE total END INTO new_place;
+	UPDATE fuzz.pool SET place = (SELECT total FROM fuzz.size WHERE type = wanted) WHERE type = wanted AND place = new_place;
+	INSERT INTO fuzz.pool VALUES (wanted, new_place, given);
+END
+$$ LANGUAGE plpgsql VOLATILE;
+
+-- One of the targets of a lot.
+CREATE FUNCTION fuzz.draw(wanted text) RETURNS fuzz.target AS $$
+DECLARE
+	target fuzz.target;
+	chosen int := 1 + floor(random() * (SELECT max(place) FROM fuzz.target WHERE lot = wanted));
+BEGIN
+	SELECT * INTO target FROM fuzz.target WHERE lot = wanted AND place = chosen;
+	RETURN target;
 END
 $$ LANGUAGE plpgsql VOLATILE;
 
 -- The text form of a random value, NULL for NULL.
 CREATE FUNCTION fuzz.value(type oid) RETURNS text AS $$
 DECLARE
-	element oid := (SELECT typelem FROM pg_type WHERE oid = type AND typlen = -1 AND typelem <> 0 AND typsubscript = 'array_subscript_handler'::regproc);
+	element oid;
 BEGIN
 	IF random() < 0.03 THEN
 		RETURN NULL;
 	ELSIF type = 'float8[]'::regtype THEN
 		RETURN fuzz.numbers();
-	ELSIF element IS NOT NULL THEN
+	ELSIF type > 1000 AND right(format_type(type, NULL), 2) = '[]' THEN
+		element := (SELECT typelem FROM pg_type WHERE oid = type);
 		RETURN (SELECT array_agg(fuzz.value(element))::text FROM generate_series(1, floor(random() * 6)::int));
 	END IF;
 	RETURN CASE
@@ -220,37 +272,106 @@ BEGIN
 				format('SELECT pg_temp.made(%s)::text FROM %s',
 					   (SELECT string_agg('a' || k, ', ') FROM generate_series(2, cardinality(target.types)) AS k), fuzz.table_of(target.types))];
 		ELSE
-			RETURN ARRAY[format('SELECT %L::%s::text', fuzz.mutated(fuzz.value(target.result)), target.name)];
+			RETURN NULL;
 	END CASE;
 END
 $$ LANGUAGE plpgsql VOLATILE;
 
--- A value in binary form with some bytes changed, read as COPY BINARY reads it.
-CREATE FUNCTION fuzz.mutate_binary(target fuzz.target, file text) RETURNS text AS $$
-DECLARE
-	sender regproc := (SELECT typsend FROM pg_type WHERE oid = target.result);
-	bytes bytea;
-	object oid;
+-- A value in binary form with some bytes changed.
+CREATE FUNCTION fuzz.mutated_binary(bytes bytea) RETURNS bytea AS $$
 BEGIN
-	EXECUTE format('SELECT %s(%L::%s)', sender, fuzz.pooled(target.result), target.name) INTO bytes;
-	IF bytes IS NULL THEN
-		RETURN NULL;
-	END IF;
 	FOR i IN 1 .. 1 + floor(random() * 4)::int LOOP
 		bytes := set_byte(bytes, floor(random() * least(length(bytes), CASE WHEN random() < 0.7 THEN 64 ELSE 1000000 END))::int,
-						  fuzz.pick('{0,1,2,3,4,127,128,254,255}')::int);
+						  CASE WHEN random() < 0.7 THEN fuzz.pick('{0,1,2,3,4,127,128,254,255}')::int ELSE floor(random() * 256)::int END);
 	END LOOP;
 	IF random() < 0.1 THEN
 		bytes := substr(bytes, 1, 1 + floor(random() * length(bytes))::int);
 	END IF;
-	object := lo_from_bytea(0, '\x5047434f50590aff0d0a000000000000000000' || int2send(1::int2) || int4send(length(bytes)) || bytes || int2send((-1)::int2));
-	PERFORM lo_export(object, file), lo_unlink(object);
-	RETURN format('COPY fuzz_binary FROM %L BINARY', file);
+	RETURN bytes;
 END
 $$ LANGUAGE plpgsql VOLATILE;
 
--- Make a call and take it back.  A result of one of the extension's types may enter the pool.
-CREATE FUNCTION fuzz.try(seed bigint, target fuzz.target, statements text[], keep bool) RETURNS void AS $$
+-- What ended in an error that should not be, or NULL.
+CREATE FUNCTION fuzz.internal(ended text) RETURNS bool AS $$
+BEGIN
+	RETURN ended ~ '^XX' AND ended <> 'XX001' OR ended = 'P0004';
+END
+$$ LANGUAGE plpgsql IMMUTABLE;
+
+-- Mutations of one value of a type, as text; returns how each ended.  What is read must be the same again.
+CREATE FUNCTION fuzz.try_text(seed bigint, target fuzz.target, times int) RETURNS text[] AS $$
+DECLARE
+	value text := fuzz.value(target.result);
+	reader text := 'SELECT fuzz.input_' || target.place || '($1)';
+	given text;
+	result text;
+	again text;
+	ended text;
+	message text;
+	states text[];
+BEGIN
+	FOR i IN 1 .. CASE WHEN value IS NULL THEN 0 ELSE times END LOOP
+		given := fuzz.mutated(value);
+		BEGIN
+			EXECUTE reader INTO result USING given;
+			EXECUTE reader INTO again USING result;
+			ended := '00000';
+			IF result <> again THEN
+				INSERT INTO fuzz.failure VALUES (seed, NULL, 'text and back is another value', given);
+			END IF;
+		EXCEPTION WHEN query_canceled OR assert_failure OR others THEN
+			GET STACKED DIAGNOSTICS ended = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
+			IF fuzz.internal(ended) THEN
+				INSERT INTO fuzz.failure VALUES (seed, ended, message, format('%s: %s', target.name, given));
+			END IF;
+		END;
+		states := states || ended;
+	END LOOP;
+	RETURN states;
+END
+$$ LANGUAGE plpgsql VOLATILE;
+
+-- The same in binary form, read as COPY BINARY reads it.
+CREATE FUNCTION fuzz.try_binary(seed bigint, target fuzz.target, times int) RETURNS text[] AS $$
+DECLARE
+	file text := format('%s/fuzz.%s', current_setting('data_directory'), pg_backend_pid());
+	relation text := 'fuzz_binary_' || target.place;
+	good bytea;
+	bytes bytea;
+	result text;
+	ended text;
+	message text;
+	states text[];
+BEGIN
+	EXECUTE format('SELECT %s($1::%s)', (SELECT typsend FROM pg_type WHERE oid = target.result), target.name) INTO good USING fuzz.pooled(target.result);
+	IF to_regclass('pg_temp.' || relation) IS NULL THEN
+		EXECUTE format('CREATE TEMPORARY TABLE %s (value %s)', relation, target.name);
+	END IF;
+	FOR i IN 1 .. CASE WHEN good IS NULL THEN 0 ELSE times END LOOP
+		bytes := fuzz.mutated_binary(good);
+		EXECUTE format('COPY (SELECT %L::bytea) TO %L BINARY', bytes, file);
+		BEGIN
+			EXECUTE format('COPY %s FROM %L BINARY', relation, file);
+			EXECUTE format('SELECT string_agg(value::text, '';'') FROM %s', relation) INTO result;
+			EXECUTE format('SELECT fuzz.input_%s($1)', target.place) USING result;
+			RAISE SQLSTATE 'FUZZ0';
+		EXCEPTION
+			WHEN SQLSTATE 'FUZZ0' THEN
+				ended := '00000';
+			WHEN query_canceled OR assert_failure OR others THEN
+				GET STACKED DIAGNOSTICS ended = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
+				IF fuzz.internal(ended) THEN
+					INSERT INTO fuzz.failure VALUES (seed, ended, message, format('%s: %s', target.name, bytes));
+				END IF;
+		END;
+		states := states || ended;
+	END LOOP;
+	RETURN states;
+END
+$$ LANGUAGE plpgsql VOLATILE;
+
+-- Make a call and take it back; returns how it ended.  A result of one of the extension's types may enter the pool.
+CREATE FUNCTION fuzz.try(seed bigint, target fuzz.target, statements text[], keep bool) RETURNS text AS $$
 DECLARE
 	statement text;
 	result text;
@@ -268,12 +389,6 @@ BEGIN
 				EXECUTE statement;
 			END IF;
 		END LOOP;
-		IF target.kind = 'input' AND result IS NOT NULL THEN
-			EXECUTE format('SELECT %L::%s::text = %L', result, target.name, result) INTO holds;
-			IF NOT holds THEN
-				INSERT INTO fuzz.failure VALUES (seed, NULL, 'text and back is another value', result);
-			END IF;
-		END IF;
 		IF target.kind = 'f' THEN
 			FOR check_query IN SELECT query FROM fuzz.invariant WHERE name = split_part(target.name, '.', 2) LOOP
 				EXECUTE format(check_query, substring(statement FROM ' FROM (.*) AS r$')) INTO holds;
@@ -287,53 +402,59 @@ BEGIN
 		WHEN query_canceled OR assert_failure OR others THEN
 			GET STACKED DIAGNOSTICS ended = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
 	END;
-	INSERT INTO fuzz.count VALUES (target.kind, ended, 1);
-	IF ended ~ '^XX' AND ended <> 'XX001' OR ended = 'P0004' THEN
+	IF fuzz.internal(ended) THEN
 		INSERT INTO fuzz.failure VALUES (seed, ended, message, array_to_string(statements, '; '));
 	ELSIF NOT holds THEN
 		INSERT INTO fuzz.failure VALUES (seed, NULL, 'an invariant is broken', array_to_string(statements, '; '));
 	ELSIF clock_timestamp() - started > interval '30 s' THEN
 		INSERT INTO fuzz.failure VALUES (seed, ended, 'did not hear the timeout', array_to_string(statements, '; '));
 	ELSIF keep AND ended = '00000' AND length(result) < 20000 AND statement !~ ' OVER ' AND target.kind IN ('f', 'a') AND NOT target.set AND
-		  EXISTS (SELECT FROM fuzz.target AS t WHERE t.kind IN ('input', 'f', 'a', 'w') AND target.result = ANY (t.types) AND target.result >= 16384) THEN
-		INSERT INTO fuzz.pool (type, value) VALUES (target.result, result) ON CONFLICT DO NOTHING;
+		  EXISTS (SELECT FROM fuzz.target AS t WHERE target.result = ANY (t.types) AND target.result >= 16384) THEN
+		PERFORM fuzz.add(target.result, result);
 	END IF;
+	RETURN ended;
 END
 $$ LANGUAGE plpgsql VOLATILE;
 
--- Some calls.  With trace, each is logged before it is made: what the server dies of is the last.
+-- Some calls and about as many mutated inputs.  With trace, each is logged before it is made: what the server dies of
+-- is the last.  A timeout ends the step: it comes once.
 CREATE FUNCTION fuzz.step(seed bigint, calls int DEFAULT 20, keep bool DEFAULT false, trace bool DEFAULT false) RETURNS void AS $$
 DECLARE
 	target fuzz.target;
 	statements text[];
-	chosen int;
-	file text := format('%s/fuzz.%s', current_setting('data_directory'), pg_backend_pid());
+	chosen float8;
+	lots text[] := '{}';
+	states text[] := '{}';
+	ended text[];
 BEGIN
 	PERFORM setseed(((seed * 2654435761) % 1000003) / 1000003.0);
 	FOR i IN 1 .. calls LOOP
-		-- half of the calls are of the few input functions; to create aggregates is slow
-		chosen := random() * 10;
-		SELECT * INTO target FROM fuzz.target
-		WHERE kind = ANY (CASE WHEN chosen < 5 THEN '{input}' WHEN chosen = 5 THEN '{made}' ELSE '{f,a,w,operator}' END::text[]) ORDER BY random() LIMIT 1;
-		statements := NULL;
-		IF target.kind = 'input' AND random() < 0.5 THEN
-			statements := ARRAY[format('CREATE TEMPORARY TABLE fuzz_binary (value %s)', target.name), fuzz.mutate_binary(target, file),
-								'SELECT string_agg(value::text, '';'') FROM fuzz_binary'];
+		chosen := random();
+		target := fuzz.draw(CASE WHEN chosen < 0.5 THEN 'call' WHEN chosen < 0.6 THEN 'made' ELSE 'input' END);
+		IF target.kind = 'input' THEN
+			IF trace THEN
+				RAISE LOG 'fuzz %: %', seed, target;
+			END IF;
+			ended := CASE WHEN chosen < 0.8 THEN fuzz.try_text(seed, target, 3) ELSE fuzz.try_binary(seed, target, 1) END;
+			lots := lots || array_fill(CASE WHEN chosen < 0.8 THEN 'text' ELSE 'binary' END, ARRAY[coalesce(cardinality(ended), 0)]);
 		ELSE
 			statements := fuzz.statements(target);
+			CONTINUE WHEN array_position(statements, NULL) IS NOT NULL;
+			IF trace THEN
+				RAISE LOG 'fuzz %: %', seed, array_to_string(statements, '; ');
+			END IF;
+			ended := ARRAY[fuzz.try(seed, target, statements, keep)];
+			lots := lots || target.kind;
 		END IF;
-		CONTINUE WHEN array_position(statements, NULL) IS NOT NULL;
-		IF trace THEN
-			RAISE LOG 'fuzz %: %', seed, array_to_string(statements, '; ');
-		END IF;
-		PERFORM fuzz.try(seed, target, statements, keep);
+		states := states || ended;
+		EXIT WHEN '57014' = ANY (ended);
 	END LOOP;
+	INSERT INTO fuzz.count SELECT what, state, count(*) FROM unnest(lots, states) AS t (what, state) GROUP BY what, state;
 END
 $$ LANGUAGE plpgsql VOLATILE;
 
 -- A first pool: grams of many kinds, and whatever functions make of them.
-INSERT INTO fuzz.pool (type, value, kin)
-SELECT 'wml_gram'::regtype, gram::text, wml_dims(gram) = 3 FROM (
+SELECT fuzz.add('wml_gram'::regtype, gram::text, wml_dims(gram) = 3) FROM (
 	SELECT wml_gram(x, y) AS gram FROM fuzz.rows GROUP BY task
 	UNION ALL SELECT wml_gram(x, y, many) FROM fuzz.rows GROUP BY task
 	UNION ALL SELECT wml_gram(ARRAY[1, week], y) FROM fuzz.rows GROUP BY task
@@ -346,10 +467,9 @@ SELECT 'wml_gram'::regtype, gram::text, wml_dims(gram) = 3 FROM (
 	UNION ALL SELECT wml_gram(NULL, 1)
 	UNION ALL SELECT wml_gram(ARRAY[1, 0, 0], 0)
 	UNION ALL SELECT wml_gram(ARRAY[1, 1, 1], 1, 0)
-	UNION ALL SELECT wml_gram((SELECT array_agg(sin(week * k)) FROM generate_series(1, 30) AS k), y) FROM fuzz.rows) AS t
-ON CONFLICT DO NOTHING;
-INSERT INTO fuzz.pool (type, value, kin) SELECT 'wml_prior'::regtype, wml_prior(array_agg(gram))::text, true FROM (SELECT wml_gram(x, y) AS gram FROM fuzz.rows GROUP BY task) AS t;
-INSERT INTO fuzz.pool (type, value, kin) SELECT 'wml_mlp'::regtype, wml_mlp_train('SELECT task, x, y FROM fuzz.rows', 'SELECT x, y FROM fuzz.rows', '{3}', iterations => 3)::text, true;
+	UNION ALL SELECT wml_gram((SELECT array_agg(sin(week * k)) FROM generate_series(1, 30) AS k), y) FROM fuzz.rows) AS t;
+SELECT fuzz.add('wml_prior'::regtype, wml_prior(array_agg(gram))::text, true) FROM (SELECT wml_gram(x, y) AS gram FROM fuzz.rows GROUP BY task) AS t;
+SELECT fuzz.add('wml_mlp'::regtype, wml_mlp_train('SELECT task, x, y FROM fuzz.rows', 'SELECT x, y FROM fuzz.rows', '{3}', iterations => 3)::text, true);
 DO $$
 BEGIN
 	IF EXISTS (SELECT FROM fuzz.invariant AS i WHERE NOT EXISTS (SELECT FROM fuzz.target WHERE split_part(target.name, '.', 2) = i.name)) THEN
