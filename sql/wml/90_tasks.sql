@@ -91,20 +91,26 @@ COMMENT ON COLUMN wml_task_set.method IS 'method of forecasts that was chosen in
 
 SELECT pg_catalog.pg_extension_config_dump('wml_task_set', '');
 
--- A description says what others run with their own rights, so only whoever owns the task table may change it.
+-- A description says what others run with their own rights, so only whoever owns the task table may change it.  Where
+-- there is no table, it takes the right to create one.
 CREATE FUNCTION wml_owns_task_set(schema_name text, set_name text) RETURNS bool
 	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-SELECT coalesce(bool_and(pg_has_role(c.relowner, 'USAGE')), true)
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE n.nspname = schema_name AND c.relname = set_name
+SELECT CASE WHEN c.oid IS NULL THEN has_schema_privilege(n.oid, 'CREATE') ELSE pg_has_role(c.relowner, 'USAGE') END
+FROM pg_namespace AS n LEFT JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = set_name
+WHERE n.nspname = schema_name
 $$;
-COMMENT ON FUNCTION wml_owns_task_set(text, text) IS 'whether the caller owns the table, if there is one';
+COMMENT ON FUNCTION wml_owns_task_set(text, text) IS 'whether the caller owns the table, or could create it; NULL without such a schema';
 
 CREATE FUNCTION wml_guard_task_set() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	may_replace bool := TG_OP = 'INSERT' OR @extschema@.wml_owns_task_set(OLD.schema_name, OLD.set_name);
+	may_write bool := TG_OP = 'DELETE' OR @extschema@.wml_owns_task_set(NEW.schema_name, NEW.set_name);
 BEGIN
-	IF (TG_OP <> 'INSERT' AND NOT @extschema@.wml_owns_task_set(OLD.schema_name, OLD.set_name))
-		OR (TG_OP <> 'DELETE' AND NOT @extschema@.wml_owns_task_set(NEW.schema_name, NEW.set_name)) THEN
+	-- what is left of a schema that is gone may be deleted, and comes back from no dump
+	IF TG_OP = 'INSERT' AND may_write IS NULL THEN
+		RETURN NULL;
+	ELSIF NOT may_replace OR may_write IS NOT TRUE THEN
 		RAISE EXCEPTION 'must be owner of task set %', CASE WHEN TG_OP = 'INSERT' THEN NEW.set_name ELSE OLD.set_name END
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;

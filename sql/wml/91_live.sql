@@ -116,7 +116,7 @@ BEGIN
 			format('waiting AS (DELETE FROM %s RETURNING task, added, removed), ', pending)),
 		@extschema@.wml_live_mend(s)));
 	-- before a statement
-	EXECUTE format('CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS %L', @extschema@.wml_task_name(s, '_enter'),
+	EXECUTE @extschema@.wml_live_function(s, '_enter', 'trigger',
 		format(E'\nBEGIN\n	PERFORM @extschema@.wml_live_enter(%L);\n	RETURN NULL;\nEND ', name));
 	-- after it
 	IF s.live = 'append' THEN
@@ -319,6 +319,15 @@ FROM @extschema@.wml_check_made(@extschema@.wml_find_task_set(name, pg_catalog.c
 $$;
 COMMENT ON FUNCTION wml_check(text) IS 'tasks whose gram differs from a recount; none if the task set is current';
 
+-- Whoever lists task sets has not asked to run what their owners wrote: a view or a policy in the table's place stays unread.
+CREATE FUNCTION wml_is_plain_table(name text, grams name) RETURNS bool
+	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT c.relkind = 'r' AND NOT row_security_active(c.oid) AND has_table_privilege(c.oid, 'SELECT')
+FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+WHERE c.oid = to_regclass(name) AND a.attname = grams AND a.atttypid = '@extschema@.wml_gram'::regtype AND a.attgenerated = ''
+$$;
+COMMENT ON FUNCTION wml_is_plain_table(text, name) IS 'a table with grams that the caller can read without running anything of its owner';
+
 CREATE FUNCTION wml_list_task_sets()
 	RETURNS TABLE (schema_name text, set_name text, relation text, tasks bigint, "rows" bigint, skipped bigint, features int,
 				   live text, size bigint, waiting bigint, learned timestamptz)
@@ -338,11 +347,11 @@ BEGIN
 		rows := NULL;
 		skipped := NULL;
 		waiting := NULL;
-		IF has_table_privilege(to_regclass(@extschema@.wml_task_name(s)), 'SELECT') THEN
-			EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
+		IF @extschema@.wml_is_plain_table(@extschema@.wml_task_name(s), 'gram') THEN
+			EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM ONLY %s',
 				@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
-			IF has_table_privilege(to_regclass(@extschema@.wml_task_name(s, '_pending')), 'SELECT') THEN
-				EXECUTE format('SELECT count(*) FROM %s', @extschema@.wml_task_name(s, '_pending')) INTO waiting;
+			IF @extschema@.wml_is_plain_table(@extschema@.wml_task_name(s, '_pending'), 'added') THEN
+				EXECUTE format('SELECT count(*) FROM ONLY %s', @extschema@.wml_task_name(s, '_pending')) INTO waiting;
 			END IF;
 		END IF;
 		RETURN NEXT;

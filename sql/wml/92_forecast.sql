@@ -138,7 +138,7 @@ BEGIN
 	RETURN format($sql$
 		WITH asked AS MATERIALIZED (
 			SELECT wml_position, wml_row, %1$s AS task, wml_x AS x,
-				CASE WHEN wml_x IS NULL THEN coalesce(nullif(pg_catalog.concat_ws(', ', %2$s), ''), 'missing value')
+				CASE WHEN wml_x IS NULL THEN coalesce(CASE WHEN pg_catalog.concat_ws(', ', %2$s) OPERATOR(pg_catalog.<>) '' THEN pg_catalog.concat_ws(', ', %2$s) END, 'missing value')
 					WHEN NOT @extschema@.wml_finite(wml_x) THEN 'not finite' END AS trouble
 			FROM (SELECT *, %3$s AS wml_x
 				FROM (SELECT %4$s, pg_catalog.to_jsonb(wml_query) AS wml_row, pg_catalog.row_number() OVER () AS wml_position

@@ -12,4 +12,9 @@
 #include "varatt.h"
 #endif
 
+/* Owners of everything are checked by one function. */
+#if PG_VERSION_NUM >= 160000
+#define pg_class_ownercheck(relation, role) object_ownercheck(RelationRelationId, relation, role)
+#endif
+
 #endif							/* WML_COMPAT_H */

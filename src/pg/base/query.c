@@ -9,7 +9,9 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -20,6 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "pg/base/progress.h"
@@ -516,4 +519,20 @@ wml_query_check(const char *query, WmlQueryColumns columns, const char *role, in
 	SPI_finish();
 	wml_end_read_only(was_read_only);
 	return checked;
+}
+
+char *
+wml_query_operator(Oid operator)
+{
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	Form_pg_operator form;
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator %u", operator);
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	name = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(form->oprnamespace)),
+					NameStr(form->oprname));
+	ReleaseSysCache(tuple);
+	return name;
 }

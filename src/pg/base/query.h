@@ -56,4 +56,7 @@ extern char *wml_query_check(const char *query, WmlQueryColumns columns, const c
 extern bool wml_begin_read_only(void);
 extern void wml_end_read_only(bool before);
 
+/* The operator as a query names it, wherever the search_path leads: OPERATOR(pg_catalog.=) */
+extern char *wml_query_operator(Oid operator);
+
 #endif							/* WML_QUERY_H */

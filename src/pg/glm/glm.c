@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "core/glm/glm.h"
@@ -175,6 +176,8 @@ wml_glm_train(PG_FUNCTION_ARGS)
 	{
 		WmlcResponse response = wmlc_glm_response(&rows, i);
 
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
 		wml_check_response(&options.likelihood, &response);
 	}
 	if (!has_weight(&rows))

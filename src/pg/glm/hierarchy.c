@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "parser/parse_oper.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -205,6 +206,8 @@ response_constants(const WmlcGlmRows *rows, const WmlcLikelihood *likelihood)
 	{
 		WmlcResponse response = wmlc_glm_response(rows, i);
 
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
 		sum += response.weight * wmlc_likelihood_constant(likelihood, &response);
 	}
 	return sum;
@@ -260,10 +263,11 @@ typedef struct Passes
 {
 	const char *schema;			/* of our functions, quoted */
 	const char *query;
-	const char *family;			/* quoted */
+	const char *family;			/* quoted, and cast to text */
 	bool		points;
 	int			columns;		/* of the query */
 	Oid			task_type;
+	const char *equality;		/* operator of that type */
 	Oid			gram_type;
 	Oid			prior_type;
 	MemoryContext context;		/* of the last pass */
@@ -285,22 +289,24 @@ static char *
 pass_query(const Passes *passes, bool first, bool scaled)
 {
 	StringInfoData sql;
-	const char *exposure = passes->columns > 3 ? "query.exposure" : "1.0";
-	const char *weight = passes->columns > 4 ? "query.weight" : "1.0";
+	const char *exposure = passes->columns > 3 ? "query.exposure" : "1::pg_catalog.float8";
+	const char *weight = passes->columns > 4 ? "query.weight" : "1::pg_catalog.float8";
+	const char *no_array = "NULL::pg_catalog.float8[]";
 
 	initStringInfo(&sql);
 	if (!first)
 		appendStringInfo(&sql,
-						 "WITH last AS MATERIALIZED (SELECT task, %s.wml_posterior_coef($3, gram) AS coef, %s AS covariance "
+						 "WITH last AS MATERIALIZED (SELECT task, %s.wml_posterior_coef($3, gram, NULL::pg_catalog.float8[]) AS coef, %s AS covariance "
 						 "FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS last (task, gram)) ",
-						 passes->schema, passes->points ? "NULL::pg_catalog.float8[]"
+						 passes->schema, passes->points ? no_array
 						 : psprintf("%s.wml_posterior_covariance($3, gram)", passes->schema));
 	appendStringInfo(&sql,
 					 "SELECT query.task, %s.wml_working_gram(query.x, query.y, %s, %s, %s, %s, %s)",
-					 passes->schema, passes->family, first ? "NULL" : "last.coef", exposure, weight,
-					 first ? "NULL" : "last.covariance");
+					 passes->schema, passes->family, first ? no_array : "last.coef", exposure, weight,
+					 first ? no_array : "last.covariance");
 	if (first)
-		appendStringInfo(&sql, ", pg_catalog.bool_or(query.y < %s), pg_catalog.bool_or(query.y > 0)", exposure);
+		appendStringInfo(&sql, ", pg_catalog.bool_or(query.y OPERATOR(pg_catalog.<) %s), pg_catalog.bool_or(query.y OPERATOR(pg_catalog.>) 0::pg_catalog.float8)",
+						 exposure);
 	if (scaled)
 		appendStringInfo(&sql,
 						 ", pg_catalog.sum(%s.wml_working_scale(query.x, query.y, %s, last.coef, %s, %s, last.covariance))",
@@ -309,7 +315,7 @@ pass_query(const Passes *passes, bool first, bool scaled)
 					 " FROM (%s\n) AS query (task, x, y%s%s) %s WHERE query.task IS NOT NULL GROUP BY query.task ORDER BY query.task",
 					 passes->query,
 					 passes->columns > 3 ? ", exposure" : "", passes->columns > 4 ? ", weight" : "",
-					 first ? "" : "JOIN last ON last.task = query.task");
+					 first ? "" : psprintf("JOIN last ON last.task %s query.task", passes->equality));
 	return sql.data;
 }
 
@@ -373,6 +379,20 @@ array_of(Datum *values, int64 count, Oid type)
 	return PointerGetDatum(construct_array(values, (int) count, type, length, by_value, alignment));
 }
 
+/* The operator by which GROUP BY tells tasks apart, in the memory that lasts. */
+static const char *
+task_equality(const Passes *passes)
+{
+	MemoryContext old_context = MemoryContextSwitchTo(MemoryContextGetParent(passes->context));
+	Oid			operator;
+	const char *name;
+
+	get_sort_group_operators(passes->task_type, false, true, false, NULL, &operator, NULL, NULL);
+	name = wml_query_operator(operator);
+	MemoryContextSwitchTo(old_context);
+	return name;
+}
+
 /* One pass over the rows, at the prior or at no coefficients yet. */
 static void
 run_pass(Passes *passes, WmlPrior *prior, bool scaled)
@@ -407,6 +427,7 @@ run_pass(Passes *passes, WmlPrior *prior, bool scaled)
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("tasks of type %s cannot be put into an array", format_type_be(passes->task_type)),
 					 errhint("Cast the tasks to text.")));
+		passes->equality = task_equality(passes);
 	}
 	keep_pass(passes);
 	SPI_finish();
@@ -514,7 +535,7 @@ prior_from_passes(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hie
 	Oid			function = fcinfo->flinfo->fn_oid;
 	Passes		passes = {
 		.schema = quote_identifier(get_namespace_name(get_func_namespace(function))),
-		.family = quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(ARG_FAMILY))),
+		.family = psprintf("%s::pg_catalog.text", quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(ARG_FAMILY)))),
 		.points = options->points,
 		.prior_type = get_func_rettype(function),
 		.context = AllocSetContextCreate(CurrentMemoryContext, "wml pass", ALLOCSET_DEFAULT_SIZES)

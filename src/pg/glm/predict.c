@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
+
 #include "core/glm/working.h"
 #include "core/prior/posterior.h"
 #include "pg/base/args.h"
@@ -196,6 +198,8 @@ wml_class_probabilities(PG_FUNCTION_ARGS)
 	result[0] = 0.0;
 	for (int i = 0; i < count; i++)
 	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (!(pair[i] >= 0.0 && pair[i] <= 1.0))
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -206,7 +210,11 @@ wml_class_probabilities(PG_FUNCTION_ARGS)
 		likeliest = fmax(likeliest, result[i + 1]);
 	}
 	for (int i = 0; i <= count; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
 		total += result[i] = exp(result[i] - likeliest);
+	}
 	for (int i = 0; i <= count; i++)
 		result[i] /= total;
 	PG_RETURN_ARRAYTYPE_P(array);

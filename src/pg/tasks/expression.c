@@ -12,7 +12,6 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/sysattr.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
@@ -28,9 +27,9 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "pg/base/query.h"
 #include "pg/base/srf.h"
 
 PG_FUNCTION_INFO_V1(wml_expressions);
@@ -283,19 +282,6 @@ wml_expressions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-static const char *
-operator_schema(Oid oid)
-{
-	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(oid));
-	const char *schema;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator %u", oid);
-	schema = quote_identifier(get_namespace_name(((Form_pg_operator) GETSTRUCT(tuple))->oprnamespace));
-	ReleaseSysCache(tuple);
-	return schema;
-}
-
 /*
  * wml_equality(type regtype): the operator that tells keys of the type apart in
  * GROUP BY and unique indexes, written so that any search_path finds it.
@@ -313,7 +299,5 @@ wml_equality(PG_FUNCTION_ARGS)
 				 errmsg("type %s cannot be the key of tasks", format_type_be(type)),
 				 errdetail("Keys need an order, and must not be arrays."),
 				 errhint("Cast it to text.")));
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("OPERATOR(%s.%s)",
-											  operator_schema(entry->eq_opr),
-											  get_opname(entry->eq_opr))));
+	PG_RETURN_TEXT_P(cstring_to_text(wml_query_operator(entry->eq_opr)));
 }

@@ -12,15 +12,23 @@
  * tasks, with all that has come together until then.
  *
  * Entries live as long as the transaction.  It cannot commit before all have
- * left and everything that waited has been added, whoever calls these functions.
+ * left and everything that waited has been added.  So that nobody else can claim
+ * that, only the owner of the task set may call these functions, as its triggers do.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/pg_list.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/varlena.h"
+
+#include "pg/base/compat.h"
 
 PG_FUNCTION_INFO_V1(wml_live_enter);
 PG_FUNCTION_INFO_V1(wml_live_leave);
@@ -138,12 +146,27 @@ find(List *list, const char *set)
 	return NULL;
 }
 
+/* The argument.  Only the owner of the table may go on, if there is one. */
+static char *
+get_own_set(FunctionCallInfo fcinfo)
+{
+	text	   *name = PG_GETARG_TEXT_PP(0);
+	Oid			relation = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(name)),
+											NoLock, true);
+
+	if (OidIsValid(relation) && !pg_class_ownercheck(relation, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, text_to_cstring(name));
+	return text_to_cstring(name);
+}
+
 /* wml_live_enter(set text): a statement on the rows of the task set begins. */
 Datum
 wml_live_enter(PG_FUNCTION_ARGS)
 {
+	char	   *set = get_own_set(fcinfo);
+
 	listen();
-	entries = with_entry(entries, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	entries = with_entry(entries, set);
 	PG_RETURN_VOID();
 }
 
@@ -168,7 +191,7 @@ without(List *list, Entry *entry)
 Datum
 wml_live_leave(PG_FUNCTION_ARGS)
 {
-	char	   *set = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *set = get_own_set(fcinfo);
 	Entry	   *entry = find(entries, set);
 	const char *answer;
 
