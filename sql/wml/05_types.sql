@@ -23,7 +23,6 @@ CREATE TYPE wml_gram (
 	ALIGNMENT = double,
 	STORAGE = extended
 );
-COMMENT ON TYPE wml_gram IS 'summary of one task''s rows: exact sums of products';
 
 CREATE TYPE wml_prior;
 
@@ -48,7 +47,6 @@ CREATE TYPE wml_prior (
 	ALIGNMENT = double,
 	STORAGE = extended
 );
-COMMENT ON TYPE wml_prior IS 'where the coefficients of tasks lie, how they spread, and how noisy rows are';
 
 CREATE TYPE wml_mlp;
 
@@ -73,4 +71,3 @@ CREATE TYPE wml_mlp (
 	ALIGNMENT = double,
 	STORAGE = extended
 );
-COMMENT ON TYPE wml_mlp IS 'a trained network with the history of its training';

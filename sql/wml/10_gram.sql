@@ -1,5 +1,7 @@
 -- Aggregates that collect grams
 
+COMMENT ON TYPE wml_gram IS 'summary of one task''s rows: exact sums of products';
+
 CREATE FUNCTION wml_gram_accum(wml_gram, float8[], float8) RETURNS wml_gram
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 

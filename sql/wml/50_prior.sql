@@ -1,5 +1,7 @@
 -- A prior learned from the sources
 
+COMMENT ON TYPE wml_prior IS 'where the coefficients of tasks lie, how they spread, and how noisy rows are';
+
 CREATE FUNCTION wml_prior(sources wml_gram[], alpha float8[] DEFAULT NULL, covariance text DEFAULT 'full',
 						  method text DEFAULT 'ml', temper float8 DEFAULT 0, evenness float8 DEFAULT 0,
 						  noise text DEFAULT 'common', tasks text DEFAULT 'normal', degrees float8 DEFAULT NULL,

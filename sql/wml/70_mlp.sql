@@ -1,5 +1,7 @@
 -- The adaptive basis: a small network
 
+COMMENT ON TYPE wml_mlp IS 'a trained network with the history of its training';
+
 CREATE FUNCTION wml_mlp_train(sources text, target text, hidden int[] DEFAULT '{40,40}', objective text DEFAULT 'maml',
 							  weights text DEFAULT 'mixture', iterations int DEFAULT 10000, batch int DEFAULT 100,
 							  eta float8 DEFAULT 0.01, steps int DEFAULT 1, outer_eta float8 DEFAULT 0.001,

@@ -135,7 +135,7 @@ BEGIN
 	ORDER BY array_position(schemas::text[], s.schema_name) LIMIT 1;
 	IF described.set_name IS NULL THEN
 		RAISE EXCEPTION 'task set "%" does not exist', name
-			USING ERRCODE = 'undefined_object', HINT = 'wml_learn makes task sets, and the view wml_task_sets lists them.';
+			USING ERRCODE = 'undefined_object', HINT = 'wml_learn creates task sets, and the view wml_task_sets lists them.';
 	END IF;
 	RETURN described;
 END $$;
@@ -215,22 +215,22 @@ BEGIN
 		size := 1;
 		piece := part.expression;
 		IF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
-			RAISE EXCEPTION 'feature "%" is not the same whenever it is computed', part.name
-				USING ERRCODE = 'invalid_object_definition', DETAIL = format('%s is %s.', part.expression, part.volatility),
+			RAISE EXCEPTION 'feature "%" is %', part.name, part.volatility
+				USING ERRCODE = 'invalid_object_definition', DETAIL = format('Its expression is %s.', part.expression),
 				HINT = 'Features of live task sets must be immutable, others at least stable.';
 		ELSIF part.kind = 'time' THEN
 			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
-				USING ERRCODE = 'datatype_mismatch', DETAIL = 'A time is no number.',
+				USING ERRCODE = 'datatype_mismatch', DETAIL = 'A time is not a number.',
 				HINT = format('Use extract(epoch FROM %1$s) or the like for a trend, wml_fourier(extract(doy FROM %1$s), 365.25, 2) for a season.', part.expression);
 		ELSIF part.kind IN ('category', 'enum') THEN
 			known := @extschema@.wml_category_levels(source, part.expression, part.type, part.kind, levels -> part.name);
 			IF coalesce(pg_catalog.cardinality(known), 0) < 2 THEN
 				RAISE EXCEPTION 'feature "%" has % levels', part.name, coalesce(pg_catalog.cardinality(known), 0)
 					USING ERRCODE = 'data_exception', DETAIL = 'A category needs at least two.',
-					HINT = 'Leave it out, or name its levels in levels.';
+					HINT = 'Omit it, or list its levels in levels.';
 			ELSIF pg_catalog.cardinality(known) > 1000 THEN
 				RAISE EXCEPTION 'feature "%" has more than 1000 different values', part.name
-					USING ERRCODE = 'program_limit_exceeded', HINT = 'Leave it out, or make it a number or a coarser category.';
+					USING ERRCODE = 'program_limit_exceeded', HINT = 'Omit it, or make it a number or a coarser category.';
 			END IF;
 			size := pg_catalog.cardinality(known) - 1;
 			piece := format('@extschema@.wml_category((%s)::text, %L::text[])', part.expression, known);
@@ -239,7 +239,7 @@ BEGIN
 				INTO size;
 			IF coalesce(size, 0) = 0 THEN
 				RAISE EXCEPTION 'feature "%" has no elements', part.name
-					USING ERRCODE = 'data_exception', DETAIL = 'There is no row that tells how many features it is.';
+					USING ERRCODE = 'data_exception', DETAIL = 'No row shows how many features it has.';
 			END IF;
 			-- the constant comes but once
 			IF part.basis IS NOT NULL THEN
@@ -250,7 +250,7 @@ BEGIN
 			END IF;
 		ELSIF part.kind NOT IN ('number', 'boolean') THEN
 			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
-				USING ERRCODE = 'datatype_mismatch', DETAIL = 'Features are numbers, truth values, categories or arrays of numbers.';
+				USING ERRCODE = 'datatype_mismatch', DETAIL = 'Features are numbers, booleans, categories or arrays of numbers.';
 		END IF;
 		features := features || CASE
 			WHEN known IS NOT NULL THEN ARRAY(SELECT part.name || '=' || l FROM pg_catalog.unnest(known[2:]) AS l)
@@ -284,8 +284,8 @@ BEGIN
 	IF part.count > 1 THEN
 		RAISE EXCEPTION '% must be one expression: "%"', what, given USING ERRCODE = 'syntax_error';
 	ELSIF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
-		RAISE EXCEPTION '% is not the same whenever it is computed', what
-			USING ERRCODE = 'invalid_object_definition', DETAIL = format('%s is %s.', part.expression, part.volatility),
+		RAISE EXCEPTION '% is %', what, part.volatility
+			USING ERRCODE = 'invalid_object_definition', DETAIL = format('Its expression is %s.', part.expression),
 			HINT = 'Expressions of live task sets must be immutable, others at least stable.';
 	ELSIF what IN ('response', 'weight') AND part.kind NOT IN ('number', 'boolean') THEN
 		RAISE EXCEPTION '% "%" is of type %', what, given, part.type_name
@@ -319,7 +319,7 @@ BEGIN
 	IF name IS NULL OR relation IS NULL OR task IS NULL OR response IS NULL OR live IS NULL OR append IS NULL THEN
 		RAISE EXCEPTION 'name, relation, task, response, live and append must not be NULL' USING ERRCODE = 'null_value_not_allowed';
 	ELSIF pg_catalog.cardinality(parts) > 2 THEN
-		RAISE EXCEPTION 'name of a task set is a table''s name: "%"', name USING ERRCODE = 'invalid_name';
+		RAISE EXCEPTION 'name of a task set must be a table name: "%"', name USING ERRCODE = 'invalid_name';
 	ELSIF family IS DISTINCT FROM 'gaussian' THEN
 		RAISE EXCEPTION 'unknown family: "%"', family USING ERRCODE = 'invalid_parameter_value', HINT = 'Known: gaussian.';
 	END IF;
@@ -394,7 +394,7 @@ BEGIN
 	IF EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 			   WHERE n.nspname = s.schema_name AND c.relname = s.set_name) THEN
 		RAISE EXCEPTION 'relation "%" already exists', s.set_name
-			USING ERRCODE = 'duplicate_table', HINT = 'Drop a task set with wml_drop, or learn it anew with replace => true.';
+			USING ERRCODE = 'duplicate_table', HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';
 	END IF;
 	IF s.live <> 'no' THEN
 		PERFORM @extschema@.wml_live_check(s);
@@ -406,7 +406,7 @@ BEGIN
 		@extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
 	EXECUTE format('ALTER TABLE %s ADD PRIMARY KEY (%I)', @extschema@.wml_task_name(s), s.key);
 	EXECUTE format('COMMENT ON TABLE %s IS %L', @extschema@.wml_task_name(s), 'task set of wml: grams of the rows of ' || s.relation);
-	EXECUTE format('COMMENT ON VIEW %s IS %L', @extschema@.wml_task_name(s, '_rows'), 'what the task set was collected from');
+	EXECUTE format('COMMENT ON VIEW %s IS %L', @extschema@.wml_task_name(s, '_rows'), 'rows of the task set: task, features, response');
 	EXECUTE format('ANALYZE %s', @extschema@.wml_task_name(s));
 
 	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
@@ -421,8 +421,8 @@ BEGIN
 		s.features, @extschema@.wml_task_name(s), cardinality(s.features), may_be_constant) INTO constant;
 	IF constant IS NOT NULL THEN
 		RAISE EXCEPTION 'feature "%" is constant', constant
-			USING ERRCODE = 'data_exception', DETAIL = 'It has the same value in all rows of all tasks, and nothing can be learned from it.',
-			HINT = 'Leave it out. A constant is among the features already.';
+			USING ERRCODE = 'data_exception', DETAIL = 'It has the same value in all rows of all tasks, so it explains nothing.',
+			HINT = 'Omit it. The features already include a constant.';
 	END IF;
 	INSERT INTO @extschema@.wml_task_set SELECT s.*;
 	IF s.live <> 'no' THEN

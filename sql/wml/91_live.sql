@@ -11,16 +11,16 @@ DECLARE
 BEGIN
 	IF EXISTS (SELECT FROM pg_class WHERE oid = to_regclass(s.relation) AND relkind NOT IN ('r', 'p')) THEN
 		RAISE EXCEPTION '% is not a table', s.relation
-			USING ERRCODE = 'wrong_object_type', DETAIL = 'Only the rows of tables can be followed.', HINT = 'Learn from it without live.';
+			USING ERRCODE = 'wrong_object_type', DETAIL = 'Triggers can follow only the rows of tables.', HINT = 'Learn from it without live.';
 	ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
 		RAISE EXCEPTION 'a live task set cannot be counted in a % transaction', current_setting('transaction_isolation')
-			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'It would not see what others wrote since the transaction began.',
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'It would not see rows that others have written since the transaction began.',
 			HINT = 'Call it in a READ COMMITTED transaction.';
 	END IF;
 	FOR member IN SELECT * FROM @extschema@.wml_task_relations(s) LOOP
 		IF row_security_active(member) THEN
 			RAISE EXCEPTION 'row security hides rows of % from you', member
-				USING ERRCODE = 'insufficient_privilege', DETAIL = 'A live task set would count rows that you may not read.';
+				USING ERRCODE = 'insufficient_privilege', DETAIL = 'A live task set would count rows that you cannot read.';
 		END IF;
 	END LOOP;
 END $$;
@@ -80,7 +80,7 @@ BEGIN
 	EXECUTE format('COMMENT ON COLUMN %s.removed IS %L', name, 'NULL, except on its way into the table');
 	EXECUTE format('COMMENT ON COLUMN %s.peaks IS %L', name, 'largest values of the sums since the task was counted');
 	EXECUTE format('CREATE TABLE %s (task %s, added @extschema@.wml_gram, removed @extschema@.wml_gram)', pending, s.key_type);
-	EXECUTE format('COMMENT ON TABLE %s IS %L', pending, 'changes that wait to be added to the task set');
+	EXECUTE format('COMMENT ON TABLE %s IS %L', pending, 'pending changes of the task set');
 END $$;
 COMMENT ON FUNCTION wml_live_columns(wml_task_set) IS 'creates what the triggers of a live task set write to';
 
@@ -129,7 +129,7 @@ BEGIN
 	IF to_regclass(%7$L) IS NULL THEN
 		RAISE EXCEPTION 'task set %% can no longer be kept current', %6$L
 			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A column that it needs has been dropped.',
-			HINT = 'Drop it with wml_drop, or learn it anew with replace => true.';
+			HINT = 'Drop it with wml_drop, or learn it again with replace => true.';
 	END IF;
 	IF TG_OP = 'INSERT' THEN
 		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%2$s) AS delta WHERE task IS NOT NULL;
@@ -154,7 +154,7 @@ BEGIN
 	IF to_regclass(%12$L) IS NULL THEN
 		RAISE EXCEPTION 'task set %% can no longer be kept current', %1$L
 			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A column that it needs has been dropped.',
-			HINT = 'Drop it with wml_drop, or learn it anew with replace => true.';
+			HINT = 'Drop it with wml_drop, or learn it again with replace => true.';
 	END IF;
 	IF TG_OP = 'TRUNCATE' THEN
 		%10$s

@@ -69,7 +69,7 @@ DECLARE
 	windows @extschema@.wml_gram[];
 BEGIN
 	IF known IS NULL OR known < 1 THEN
-		RAISE EXCEPTION 'number of rows known in rehearsals must be positive: %', known USING ERRCODE = 'invalid_parameter_value';
+		RAISE EXCEPTION 'number of known rows in rehearsals must be positive: %', known USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	EXECUTE format($sql$
 		SELECT array_agg(gram ORDER BY task), array_agg(known ORDER BY task)
@@ -80,7 +80,7 @@ BEGIN
 		@extschema@.wml_task_gram(s), known, CASE WHEN s.along IS NULL THEN 'md5(x::text || y::text)' ELSE 'along' END,
 		@extschema@.wml_task_name(s, '_rows')) INTO sources, windows;
 	IF coalesce(cardinality(sources), 0) < 3 THEN
-		RAISE EXCEPTION 'too few tasks to rehearse with: %', coalesce(cardinality(sources), 0)
+		RAISE EXCEPTION 'too few tasks for rehearsals: %', coalesce(cardinality(sources), 0)
 			USING ERRCODE = 'data_exception', DETAIL = format('At least three tasks must have more than %s rows.', known);
 	END IF;
 	t := @extschema@.wml_tune(sources[2:], windows[1], windows[2:]);
@@ -221,7 +221,7 @@ BEGIN
 		RAISE EXCEPTION 'level must be between 0 and 1: %', level USING ERRCODE = 'invalid_parameter_value';
 	ELSIF method NOT IN ('prior', 'tune', 'erm', 'maml', 'fomaml', 'reptile') THEN
 		RAISE EXCEPTION 'unknown method: "%"', method
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Known: prior, tune, erm, maml, fomaml, reptile.';
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: prior, tune, erm, maml, fomaml, reptile.';
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_check_level(float8, text) IS 'checks the arguments of a forecast';

@@ -272,7 +272,7 @@ $node->start;
 is( $node->safe_psql('postgres', 'SELECT count(try_damaged(gram)) FROM damaged'),
 	$damaged, 'grams on damaged pages are said to be damaged, or can be used');
 like(($node->psql('postgres', 'SELECT sum(wml_n(gram)) FROM damaged'))[2],
-	qr/stored gram is damaged.*The gram is not valid: it/s, 'an error says so');
+	qr/stored gram is corrupted.*The gram is not valid: it/s, 'an error says so');
 
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC/, 'the server never crashed');
 $node->stop;

@@ -85,7 +85,7 @@ for my $damaged ('', '01', '0100', '01000000', '03000000' . '00' x 112, '0100010
 	'02000000' . '00' x 112, '02000000' . unpack('H*', pack 'll', -4, -1) . '00' x 120)
 {
 	like(($node->psql('postgres', "SELECT wml_n('\\x$damaged'::raw_bytes::wml_gram)"))[2],
-		qr/stored gram is damaged.*The gram is not valid: it/s, 'damaged: ' . substr $damaged, 0, 40);
+		qr/stored gram is corrupted.*The gram is not valid: it/s, 'damaged: ' . substr $damaged, 0, 40);
 }
 
 $node->stop;

@@ -34,33 +34,33 @@ wml_check(WmlcStatus status)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("computation met NaN, infinity or an overflow"),
-					 errdetail("Some number is not finite, or became too large on the way."),
+					 errdetail("A value is not finite, or an intermediate result overflowed."),
 					 errhint("Rescale the features, or use smaller weights, steps and other options.")));
 			break;
 		case WMLC_NOT_POSITIVE:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
 					 errmsg("matrix is not positive semidefinite"),
-					 errdetail("No set of rows has this matrix of second moments.")));
+					 errdetail("No set of rows has these second moments.")));
 			break;
 		case WMLC_NO_CONVERGENCE:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
 					 errmsg("iteration did not converge"),
-					 errdetail("It ran out of steps before the answer was certain."),
-					 errhint("Rescale the features, or leave out tasks that are many orders of magnitude larger than the others.")));
+					 errdetail("The iteration limit was reached before the result was certain."),
+					 errhint("Rescale the features, or exclude tasks that are many orders of magnitude larger than the others.")));
 			break;
 		case WMLC_DIMENSION_MISMATCH:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
 					 errmsg("operands have different numbers of features"),
-					 errhint("Make all grams from the same list of features.")));
+					 errhint("Collect all grams from the same list of features.")));
 			break;
 		case WMLC_NOT_CONTAINED:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
 					 errmsg("cannot subtract rows that were never added"),
-					 errdetail("The gram to subtract is not a part of the other one.")));
+					 errdetail("The gram to subtract is not part of the other one.")));
 			break;
 		case WMLC_COUNT_OVERFLOW:
 			ereport(ERROR,
@@ -77,7 +77,7 @@ wml_check(WmlcStatus status)
 		case WMLC_EMPTY:
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("there is nothing to learn from"),
+					 errmsg("there are no tasks to learn from"),
 					 errdetail("No task has rows and a positive weight.")));
 			break;
 	}

@@ -260,7 +260,7 @@ check_inputs(Reader *reader, ArrayType *x)
 	if (ARR_DIMS(x)[0] != reader->rows.inputs)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("rows of the %s must have equally many inputs", reader->role),
+				 errmsg("rows of the %s must have the same number of inputs", reader->role),
 				 errdetail("One row has %d inputs, an earlier one %d.",
 						   ARR_DIMS(x)[0], reader->rows.inputs)));
 }
@@ -409,7 +409,7 @@ prepare_select(const char *query, const char *role)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("query of the %s must be a single SELECT", role),
-				 errdetail("It changes data, locks rows, returns none, or is more than one command.")));
+				 errdetail("It changes data, locks rows, returns no rows, or is more than one command.")));
 	return plan;
 }
 

@@ -25,7 +25,7 @@ check_features(int features, const char *name, int least)
 	if (features < least || features > WMLC_MAX_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s gives %d features", name, features),
+				 errmsg("%s returns %d features", name, features),
 				 errdetail("A gram has 1 to %d features.", WMLC_MAX_DIMS)));
 }
 

@@ -213,7 +213,7 @@ get_folds(FunctionCallInfo fcinfo, WmlContest *contest)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("folds must not contain NULL"),
-					 errhint("Leave NULL out: array_agg(gram) FILTER (WHERE gram IS NOT NULL).")));
+					 errhint("Exclude NULL: array_agg(gram) FILTER (WHERE gram IS NOT NULL).")));
 		wml_gram_check_solvable(fold, "fold");
 		wml_gram_check_same_dims(fold, i == 0 ? fold : contest->folds[0]);
 		contest->folds[i] = fold;
@@ -455,7 +455,7 @@ create_grid(WmlContest *contest, WmlcGridOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many combinations of options"),
-				 errdetail("There may be %.0f, but not more than %d.", methods, MAX_METHODS),
+				 errdetail("There are %.0f; the maximum is %d.", methods, MAX_METHODS),
 				 errhint("Pass shorter arrays.")));
 	contest->grid.learners = (WmlcLearner *) palloc((Size) learners * sizeof(WmlcLearner));
 	contest->grid.weightings = (WmlcWeighting *) palloc((Size) weightings * sizeof(WmlcWeighting));
@@ -475,7 +475,7 @@ allocate_comparison(const WmlcComparison *comparison)
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("not enough memory to compare methods with %d features", comparison->d),
 				 errdetail("The comparison takes %.0f MB.", bytes / 1e6),
-				 errhint("Leave model \"prior\" out, or use fewer features or sources.")));
+				 errhint("Omit model \"prior\", or use fewer features or sources.")));
 	return work;
 }
 

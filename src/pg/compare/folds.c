@@ -81,7 +81,7 @@ wml_folds_accum(PG_FUNCTION_ARGS)
 	if (dims != folds->dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("rows of one gram must have equally many features"),
+				 errmsg("rows of one gram must have the same number of features"),
 				 errdetail("This row has %d features, the first row of the group had %d.", dims, folds->dims)));
 	gram = &folds->grams[folds->rows++ % folds->count];
 	if (*gram == NULL)

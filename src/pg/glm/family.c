@@ -179,7 +179,7 @@ wml_keep_row(WmlKeptRows *rows, ArrayType *x, const WmlcResponse *response)
 	if (count != rows->dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("rows must have equally many features"),
+				 errmsg("rows must have the same number of features"),
 				 errdetail("One row has %d features, an earlier one %d.", count, rows->dims)));
 	wml_array_check_finite(elements, count, "features");
 	reserve_row(rows);

@@ -36,8 +36,8 @@ fit_rows(FunctionCallInfo fcinfo, const WmlcGlmRows *rows, const WmlcGlmOptions 
 						   wml_allocate(wmlc_glm_workspace(rows->dims), 1)));
 	if (model.separated)
 		ereport(WARNING,
-				(errmsg("the features tell some responses apart without fail"),
-				 errdetail("The likelihood has no maximum; Firth's penalty makes the coefficients finite."),
+				(errmsg("the features separate some responses perfectly"),
+				 errdetail("The likelihood has no maximum; Firth's penalty keeps the coefficients finite."),
 				 errhint("Learn from more tasks with wml_glm_prior, use fewer features, or set a ridge.")));
 	if (!model.converged)
 		ereport(WARNING,
@@ -161,7 +161,7 @@ wml_glm_train(PG_FUNCTION_ARGS)
 	if (options.firth && options.ridge > 0.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there may be a ridge or Firth's penalty, not both")));
+				 errmsg("ridge and Firth's penalty exclude each other")));
 	read = wml_query_rows(text_to_cstring(PG_GETARG_TEXT_PP(TRAIN_QUERY)), WML_QUERY_EXPOSURES,
 						  "training set");
 	rows = (WmlcGlmRows) {
@@ -183,13 +183,13 @@ wml_glm_train(PG_FUNCTION_ARGS)
 	if (!has_weight(&rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("query gave no rows to learn from"),
-				 errdetail("It gave " INT64_FORMAT " rows with NULL and " INT64_FORMAT " without weight.",
+				 errmsg("query returned no rows to learn from"),
+				 errdetail("It returned " INT64_FORMAT " rows with NULL and " INT64_FORMAT " without weight.",
 						   read.skipped, read.count)));
 	if (rows.dims > WMLC_MAX_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many features: %d", rows.dims),
-				 errdetail("There may be at most %d.", WMLC_MAX_DIMS)));
+				 errdetail("The maximum is %d.", WMLC_MAX_DIMS)));
 	return fit_rows(fcinfo, &rows, &options, read.skipped);
 }

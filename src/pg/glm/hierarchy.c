@@ -155,7 +155,7 @@ fit_prior(WmlcHierarchy *hierarchy, int dims, Size tasks, const WmlcHierarchyOpt
 		ereport(WARNING,
 				(errmsg("prior stopped after %d iterations", hierarchy->iterations),
 				 errdetail("In the last one it moved by %.2g of its spread.", hierarchy->change),
-				 errhint("Allow more iterations. Where the features tell responses apart without fail, drop some.")));
+				 errhint("Increase iterations. If the features separate the responses perfectly, drop some.")));
 	wml_prior_fill(result, &prior, prior_flags(&options->prior));
 	return result;
 }
@@ -235,13 +235,13 @@ prior_from_rows(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hiera
 	if (read.count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("query gave no rows to learn from"),
-				 errdetail("It gave " INT64_FORMAT " rows with NULL.", read.skipped)));
+				 errmsg("query returned no rows to learn from"),
+				 errdetail("It returned " INT64_FORMAT " rows with NULL.", read.skipped)));
 	if (read.inputs > WMLC_MAX_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many features: %d", read.inputs),
-				 errdetail("There may be at most %d.", WMLC_MAX_DIMS)));
+				 errdetail("The maximum is %d.", WMLC_MAX_DIMS)));
 	check_responses(&rows.rows, &hierarchy->likelihood);
 	hierarchy->find_dispersion = isnan(hierarchy->likelihood.dispersion);
 	rows.work = wml_allocate(wmlc_hierarchy_rows_workspace(read.inputs), 1);
@@ -485,7 +485,7 @@ collect_pass(void *arg, WmlcHierarchy *hierarchy)
 	if ((Size) passes->tasks != hierarchy->tasks)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("query gave different tasks when it was run again"),
+				 errmsg("query returned different tasks when it was run again"),
 				 errhint("It must not depend on random numbers or the time.")));
 	for (int64 j = 0; j < passes->tasks; j++)
 	{
@@ -494,7 +494,7 @@ collect_pass(void *arg, WmlcHierarchy *hierarchy)
 		if (gram->dims != hierarchy->dims)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("rows of the tasks must have equally many inputs"),
+					 errmsg("rows of the tasks must have the same number of inputs"),
 					 errdetail("One task has %d inputs, another one %d.", gram->dims, hierarchy->dims)));
 		if (!wmlc_gram_is_finite(gram))
 			return WMLC_NOT_FINITE;
@@ -549,7 +549,7 @@ prior_from_passes(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hie
 	if (passes.tasks == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("query gave no rows to learn from")));
+				 errmsg("query returned no rows to learn from")));
 	check_variety(&hierarchy->likelihood, passes.any_low, passes.any_high);
 	passes.is_new = true;
 	options->points = true;		/* the posteriors' covariances are found in the query */

@@ -130,7 +130,7 @@ wml_predict_probability(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior is of the %s family and has no probabilities", wmlc_word(&wmlc_families, prior.family)),
-				 errhint("For counts use wml_predict_rate, for measurements wml_predict_interval.")));
+				 errhint("Use wml_predict_rate for counts and wml_predict_interval for measurements.")));
 	predict(fcinfo, &prior, &prediction);
 	likelihood.family = prior.family;
 	likelihood.dispersion = prior.dispersion;
@@ -162,7 +162,7 @@ wml_predict_rate(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior is of the %s family and has no rates", wmlc_word(&wmlc_families, prior.family)),
-				 errhint("For yes or no use wml_predict_probability, for measurements wml_predict_interval.")));
+				 errhint("Use wml_predict_probability for yes-or-no responses and wml_predict_interval for measurements.")));
 	predict(fcinfo, &prior, &prediction);
 	likelihood.family = prior.family;
 	likelihood.dispersion = prior.dispersion;

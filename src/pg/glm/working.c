@@ -269,8 +269,8 @@ wml_target_gram_final(PG_FUNCTION_ARGS)
 							   wml_allocate(wmlc_target_gram_workspace(prior.dims), 1), wml_poll));
 	if (!converged)
 		ereport(WARNING,
-				(errmsg("working gram is not quite that of its own posterior"),
-				 errdetail("The iteration stopped before it settled.")));
+				(errmsg("working gram has not converged to its own posterior"),
+				 errdetail("The iteration stopped before it converged.")));
 	gram->body.skipped = state->rows.skipped;
 	PG_RETURN_GRAM(gram);
 }

@@ -132,7 +132,7 @@ check_length(const WmlGramState *state, int dims)
 	if (dims != state->gram.dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("rows of one gram must have equally many features"),
+				 errmsg("rows of one gram must have the same number of features"),
 				 errdetail("This row has %d features, the first row of the group had %d.",
 						   dims, state->gram.dims)));
 }
@@ -242,7 +242,7 @@ wml_gram_retract(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("there are no rows to take away from"),
+				 errmsg("there are no rows to subtract from"),
 				 errdetail("The inverse transition of wml_gram was called with a NULL state.")));
 	if (!get_row(fcinfo, &row))
 		return count_skipped(fcinfo, -1);

@@ -48,7 +48,7 @@ wml_gram_check_solvable(const WmlcGram *gram, const char *role)
 				 errdetail("Rows counted: " INT64_FORMAT ", of which without weight: " INT64_FORMAT
 						   "; rows skipped because of NULL: " INT64_FORMAT ".",
 						   gram->rows, gram->weightless, gram->skipped),
-				 errhint("Leave such tasks out with WHERE wml_n(gram) > 0.")));
+				 errhint("Exclude such tasks with WHERE wml_n(gram) > 0.")));
 	if (!wmlc_gram_is_finite(gram))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -85,7 +85,7 @@ wml_gram_check_reference(const WmlcGram *reference)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("reference gram has no constant feature"),
-				 errdetail("Means can be taken from a gram only when one of its features is 1 in every row."),
+				 errdetail("A gram has means only if one of its features is 1 in every row."),
 				 errhint("Collect the grams with a constant: wml_gram(ARRAY[1, ...], y).")));
 }
 

@@ -335,7 +335,7 @@ stored_gram(const WmlGram *flat)
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored gram is damaged"),
+				 errmsg("stored gram is corrupted"),
 				 errdetail("The gram is not valid: %s.", problem)));
 	return gram;
 }

@@ -270,7 +270,7 @@ wml_gram_in(PG_FUNCTION_ARGS)
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						 errmsg("invalid input syntax for type %s: \"%.*s\"", "wml_gram",
 								quoted_length(text), text),
-						 errhint("Grams are made by the aggregate wml_gram; their text form begins with {v=%d d=.",
+						 errhint("Use the aggregate wml_gram to make grams; their text form begins with {v=%d d=.",
 								 WML_GRAM_VERSION)));
 	gram = wml_gram_create(header.dims);
 	memcpy(&gram->body, &header, sizeof(header));

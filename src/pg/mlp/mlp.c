@@ -157,7 +157,7 @@ descend(const Adaptation *adaptation, double *mse)
 	if (diverged_at > 0)
 		ereport(WARNING,
 				(errmsg("adaptation diverges with a step size of %g", adaptation->eta),
-				 errdetail("This showed at step %d. The best network on the way is kept.", diverged_at),
+				 errdetail("It diverged at step %d. The best network so far is kept.", diverged_at),
 				 errhint("Use a smaller eta or fewer steps.")));
 }
 

@@ -150,7 +150,7 @@ check_rows(const WmlQueryRows *sources, const WmlQueryRows *target)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("query of the sources returns only one task"),
 				 errdetail("All " INT64_FORMAT " rows have the same value in the first column.", sources->count),
-				 errhint("There must be at least two tasks to learn from, told apart by the first column.")));
+				 errhint("The first column must distinguish at least two tasks.")));
 	if (target->count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
@@ -180,7 +180,7 @@ allocate_training(const WmlcMlp *net, const WmlcMlpOptions *options, const WmlcM
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("not enough memory to train this network"),
-				 errdetail("Besides the rows, the training takes %.0f MB.", bytes / 1e6),
+				 errdetail("In addition to the rows, training takes %.0f MB.", bytes / 1e6),
 				 errhint("Use a smaller batch, a narrower last hidden layer, or fewer inner steps.")));
 	return work;
 }

@@ -265,7 +265,7 @@ wml_mlp_in(PG_FUNCTION_ARGS)
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						 errmsg("invalid input syntax for type %s", "wml_mlp"),
-						 errhint("Networks are made by wml_mlp_train; their text form begins with {v=%d inputs=.",
+						 errhint("Use wml_mlp_train to make networks; their text form begins with {v=%d inputs=.",
 								 WML_MLP_VERSION)));
 	problem = mlp_invalid(mlp);
 	if (problem != NULL)

@@ -151,7 +151,7 @@ wml_auc_state_in(PG_FUNCTION_ARGS)
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						 errmsg("invalid input syntax for type %s", "wml_auc_state"),
-						 errhint("States are made by the aggregate wml_auc.")));
+						 errhint("The aggregate wml_auc makes states.")));
 	PG_RETURN_POINTER(state);
 }
 

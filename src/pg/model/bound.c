@@ -98,7 +98,7 @@ check_target(const WmlcGram *target, WmlcLoss loss)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("fourth moments of the target are not known"),
 				 errdetail("A change of basis has lost them."),
-				 errhint("Transform the rows before they are collected.")));
+				 errhint("Transform the rows before you collect them.")));
 }
 
 static Question

@@ -42,7 +42,7 @@ wml_check_unit_ball(const WmlcGram *gram, double radius, const char *role)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("it is not known whether the rows of the %s lie in the unit ball", role),
 				 errdetail("A change of basis has lost the largest length of their features."),
-				 errhint("Transform the rows before they are collected, with wml_unit at the end.")));
+				 errhint("Transform the rows before you collect them, with wml_unit last.")));
 	if (length <= 1.0 + 1e-9 && gram->max_response <= 1.0 + 1e-9)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -54,7 +54,7 @@ wml_check_unit_ball(const WmlcGram *gram, double radius, const char *role)
 			 errmsg("rows of the %s do not lie in the unit ball", role),
 			 errdetail("The longest features have length %g and the largest response is %g; neither may exceed 1.",
 					   length, gram->max_response),
-			 errhint("Collect the gram of wml_unit(x, radius) with responses from -1 to 1. Where rows were taken away from the gram, those still count: then collect it anew.")));
+			 errhint("Collect the gram of wml_unit(x, radius) with responses from -1 to 1. Rows that were subtracted still count; if there are any, collect the gram again.")));
 }
 
 /* x / max(radius, |x|); NULL when a feature is NULL */

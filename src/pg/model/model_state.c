@@ -228,7 +228,7 @@ wml_model_state_in(PG_FUNCTION_ARGS)
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						 errmsg("invalid input syntax for type %s", "wml_model_state"),
-						 errhint("States are made by aggregates; the text of one without tasks is {v=%d model=maml}.",
+						 errhint("Aggregates make states; the text of one without tasks is {v=%d model=maml}.",
 								 MODEL_STATE_VERSION)));
 	problem = state_invalid(state, &finite);
 	if (problem != NULL || !finite)

@@ -108,7 +108,7 @@ wml_set_step_size(WmlcModelOptions *options, double eta, double share)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("eta and share exclude each other"),
-				 errhint("Either give the step size itself, or its share of the largest stable one.")));
+				 errhint("Specify either the step size or its share of the largest stable step.")));
 	options->eta = isnan(eta) ? 0.0 : wml_check_not_negative(eta, "eta");
 	options->share = !isnan(eta) ? 0.0 : isnan(share) ? WMLC_DEFAULT_SHARE : share;
 	if (isnan(eta) && !(options->share > 0.0 && options->share <= 1.0))

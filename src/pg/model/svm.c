@@ -47,13 +47,13 @@ row_costs(const WmlQueryRows *rows, double cost)
 	if (rows->count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("query gave no rows to learn from"),
-				 errdetail("It gave " INT64_FORMAT " rows with NULL.", rows->skipped)));
+				 errmsg("query returned no rows to learn from"),
+				 errdetail("It returned " INT64_FORMAT " rows with NULL.", rows->skipped)));
 	if (rows->inputs > WMLC_MAX_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many features: %d", rows->inputs),
-				 errdetail("There may be at most %d.", WMLC_MAX_DIMS)));
+				 errdetail("The maximum is %d.", WMLC_MAX_DIMS)));
 	costs = (double *) wml_allocate(rows->count, sizeof(double));
 	for (int64 i = 0; i < rows->count; i++)
 	{
@@ -110,7 +110,7 @@ train(WmlcSvm *svm, double tolerance, int passes)
 			ereport(WARNING,
 					(errmsg("support vector machine stopped after %d passes", pass),
 					 errdetail("Its objective is %g, at most %g above the minimum.", svm->objective, svm->gap),
-					 errhint("Allow more passes, standardise the features, or use a smaller cost.")));
+					 errhint("Increase passes, standardise the features, or use a smaller cost.")));
 			return pass;
 		}
 		if (wml_progress_due(&progress))

@@ -73,8 +73,8 @@ set_dims(WmlTasks *tasks, int dims)
 	if ((int64) dims * (tasks->descriptors + 1) > WMLC_MAX_DIMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many descriptors for so many features"),
-				 errdetail("%d descriptors and a constant of %d features each make %d, but not more than %d are possible.",
+				 errmsg("too many descriptors for the number of features"),
+				 errdetail("%d descriptors and a constant of %d features each make %d; the maximum is %d.",
 						   tasks->descriptors, dims, dims * (tasks->descriptors + 1), WMLC_MAX_DIMS)));
 	tasks->dims = dims;
 	tasks->hi = grow(tasks, NULL, entries);
@@ -284,14 +284,14 @@ warn_of_spread(const WmlcPrior *prior, const WmlPriorOptions *options, int rando
 	if (prior->singular && !prior->saturated && prior->tasks > 1.0)
 		ereport(WARNING,
 				(errmsg("the prior finds no spread in %d of %d directions", random - prior->rank, random),
-				 errdetail("%.0f tasks agree there as closely as their noise lets them.", prior->tasks),
+				 errdetail("%.0f tasks differ there by no more than their noise explains.", prior->tasks),
 				 options->core.covariance == WMLC_PRIOR_FULL
-				 ? errhint("Take features for fixed, use covariance => 'diagonal', evenness, or more tasks.")
-				 : errhint("Take features for fixed, use evenness, or more tasks.")));
+				 ? errhint("Make features fixed, use covariance => 'diagonal' or evenness, or learn from more tasks.")
+				 : errhint("Make features fixed, use evenness, or learn from more tasks.")));
 	if (prior->outlying > 0.0)
 		ereport(WARNING,
 				(errmsg("%.0f of %.0f tasks lie too far from the others", prior->outlying, prior->tasks),
-				 errdetail("Normally distributed coefficients do not; they make the spread too large for the others."),
+				 errdetail("Normally distributed coefficients rarely do; these tasks inflate the spread of all others."),
 				 errhint("Use tasks => 't'; wml_task_fit says which they are.")));
 }
 
@@ -302,13 +302,13 @@ warn(const WmlcPrior *prior)
 	if (prior->saturated)
 		ereport(WARNING,
 				(errmsg("the prior explains the responses of all sources exactly"),
-				 errdetail("It finds no noise in %.0f rows of %.0f tasks with %d features, and takes new rows for exact, too.",
+				 errdetail("It finds no noise in %.0f rows of %.0f tasks with %d features, and would take new rows to be exact as well.",
 						   prior->rows, prior->tasks, prior->dims),
 				 errhint("Use fewer features, covariance => 'diagonal', or sources with more rows.")));
 	if (prior->tasks < 2.0)
 		ereport(WARNING,
 				(errmsg("the prior was learned from a single task"),
-				 errdetail("One task shows nothing of how tasks differ, and intervals for another are too narrow."),
+				 errdetail("A single task cannot show how tasks differ, so intervals for another are too narrow."),
 				 errhint("Use more sources.")));
 }
 

@@ -131,7 +131,7 @@ wml_prior_options_from_record(Datum record, WmlPriorOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("options are not those of a prior"),
-				 errhint("Make them by wml_prior_options.")));
+				 errhint("Use wml_prior_options.")));
 	heap_deform_tuple(&tuple, descriptor, values, nulls);
 	ReleaseTupleDesc(descriptor);
 	wml_prior_options_read(values, nulls, options);

@@ -417,7 +417,7 @@ wml_prior_in(PG_FUNCTION_ARGS)
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 						 errmsg("invalid input syntax for type %s", "wml_prior"),
-						 errhint("Priors are made by the function wml_prior; their text form begins with {v=%d d=.",
+						 errhint("Use the function wml_prior to make priors; their text form begins with {v=%d d=.",
 								 WML_PRIOR_VERSION)));
 	problem = prior_invalid(prior);
 	if (problem != NULL)

@@ -83,7 +83,7 @@ parse_list(const char *sql)
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("not a list of expressions: \"%s\"", sql + strlen("SELECT ")),
-			 errhint("Write expressions as after SELECT, without FROM and what follows it.")));
+			 errhint("Write expressions as after SELECT, without FROM or later clauses.")));
 }
 
 /* The parser does not expect a star where it looks for an expression. */
@@ -297,7 +297,7 @@ wml_equality(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("type %s cannot be the key of tasks", format_type_be(type)),
-				 errdetail("Keys need an order, and must not be arrays."),
+				 errdetail("Keys must be sortable and must not be arrays."),
 				 errhint("Cast it to text.")));
 	PG_RETURN_TEXT_P(cstring_to_text(wml_query_operator(entry->eq_opr)));
 }

@@ -78,7 +78,7 @@ get_reading(FunctionCallInfo fcinfo)
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("argument %d of wml_features is of type %s", i + 1,
 							OidIsValid(type) ? format_type_be(type) : "unknown"),
-					 errdetail("Features are numbers, truth values or arrays of double precision."),
+					 errdetail("Features are numbers, booleans or arrays of double precision."),
 					 errhint("Cast it, or use wml_category for a category and extract or wml_fourier for a time.")));
 		reading->type[i] = type;
 	}
@@ -218,7 +218,7 @@ make_levels(ArrayType *array)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a category needs at least two levels"),
-				 errdetail("The first level is the reference, and each other one becomes a feature.")));
+				 errdetail("The first level is the reference, and each of the others becomes a feature.")));
 	qsort(levels->level, count, sizeof(Level), compare_levels);
 	return levels;
 }

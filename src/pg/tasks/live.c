@@ -59,7 +59,7 @@ at_end(XactEvent event, void *argument)
 						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						 errmsg("changes of rows have not reached task set \"%s\"", set),
 						 errdetail("Some of its triggers are missing or disabled."),
-						 errhint("Create them anew with wml_refresh('%s').", set)));
+						 errhint("Recreate them with wml_refresh('%s').", set)));
 			}
 			break;
 		case XACT_EVENT_COMMIT:
@@ -200,7 +200,7 @@ wml_live_leave(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("no statement on the rows of task set \"%s\" is under way", set),
 				 errdetail("Some of its triggers are missing or disabled."),
-				 errhint("Create them anew with wml_refresh('%s').", set)));
+				 errhint("Recreate them with wml_refresh('%s').", set)));
 	entries = without(entries, entry);
 	if (PG_GETARG_BOOL(1))
 	{

@@ -126,7 +126,7 @@ wml_warn_if_not_best(const WmlcSimplexReport *report)
 {
 	if (report->relative_gap > WMLC_SIMPLEX_GAP)
 		ereport(WARNING,
-				(errmsg("weights may not be the best to all digits"),
+				(errmsg("weights may not be optimal to full precision"),
 				 errdetail("Their objective is %g, at most %g above the minimum.",
 						   report->objective, report->gap)));
 }
