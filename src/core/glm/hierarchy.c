@@ -9,8 +9,6 @@
 #include "core/glm/hierarchy.h"
 #include "core/prior/posterior.h"
 
-#define POLL_TASKS 64
-
 /* A dispersion is known far less well than means. */
 #define DISPERSION_SLACK 10.0
 
@@ -55,7 +53,6 @@ typedef struct Memory
 	double	   *old_moments;
 	double	   *old_moments_lo;
 	WmlcPrior	prior;			/* with the used mean and factor */
-	void	   *posterior;
 	void	   *fit;
 } Memory;
 
@@ -79,7 +76,6 @@ layout(WmlcHierarchy *hierarchy, Memory *memory, int dims, size_t tasks,
 	memory->unit = wmlc_arena_doubles(&arena, d);
 	memory->old_moments = wmlc_arena_doubles(&arena, tasks * entries);
 	memory->old_moments_lo = wmlc_arena_doubles(&arena, tasks * entries);
-	memory->posterior = wmlc_arena_take(&arena, 1, wmlc_posterior_workspace(dims));
 	memory->fit = wmlc_arena_take(&arena, 1,
 								  wmlc_prior_fit_workspace(dims, tasks, &options->prior));
 	return arena.used;
@@ -138,40 +134,23 @@ fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, W
 	};
 
 	prior_options.fixed_noise = 1.0;
+	prior_options.near = hierarchy->started ? hierarchy->used : NULL;
 	return wmlc_prior_fit(&tasks, &prior_options, prior, work);
 }
 
 /* Every task's posterior under the prior to use. */
 static WmlcStatus
-find_posteriors(WmlcHierarchy *hierarchy, const WmlcPrior *found, Memory *memory, WmlcPoll poll)
+find_posteriors(WmlcHierarchy *hierarchy, const WmlcPrior *found, Memory *memory)
 {
 	size_t		d = hierarchy->dims;
-	size_t		entries = wmlc_triangle_size(hierarchy->dims + 1);
 
 	memory->prior = *found;
 	memory->prior.mean = memory->used;
 	memory->prior.factor = memory->used + d;
 	hierarchy->used = &memory->prior;
-
-	for (size_t j = 0; j < hierarchy->tasks; j++)
-	{
-		WmlcPosterior posterior;
-		bool		empty = hierarchy->rows[j] == 0.0;
-		WmlcStatus	status;
-
-		if (j % POLL_TASKS == 0 && wmlc_interrupted(poll))
-			return WMLC_INTERRUPTED;
-		status = wmlc_posterior(&memory->prior, empty ? NULL : hierarchy->moments + j * entries,
-								empty ? NULL : hierarchy->moments_lo + j * entries,
-								&posterior, memory->posterior);
-		if (status != WMLC_OK)
-			return status;
-		memcpy(hierarchy->coef + j * d, posterior.coef, d * sizeof(double));
-		if (hierarchy->covariance != NULL)
-			wmlc_posterior_covariance(&posterior, hierarchy->covariance + j * d * d);
-	}
 	hierarchy->started = true;
-	return WMLC_OK;
+	return wmlc_prior_posteriors(&memory->prior, hierarchy->coef, hierarchy->covariance,
+								 memory->fit);
 }
 
 /*
@@ -233,7 +212,8 @@ static void
 choose_next(Memory *memory, int d, double change)
 {
 	bool		worse = change > memory->last_change;
-	double		share = worse || change > LARGEST_SECANT ? 0.0 : secant_share(memory, d);
+	bool		plain = worse || change > LARGEST_SECANT || isinf(memory->last_change);
+	double		share = plain ? 0.0 : secant_share(memory, d);
 	double	   *used = memory->used;
 	double	   *found = memory->found;
 
@@ -321,7 +301,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 		if (hierarchy->converged || hierarchy->iterations >= most)
 			break;
 		choose_next(&memory, dims, hierarchy->change);
-		status = find_posteriors(hierarchy, prior, &memory, options->prior.poll);
+		status = find_posteriors(hierarchy, prior, &memory);
 		if (status != WMLC_OK)
 			return status;
 	}

@@ -7,22 +7,23 @@
 #include <string.h>
 
 #include "core/glm/working.h"
+#include "core/glm/working_lanes.h"
 
 /*
  * A row's weight is never below this times the row's own, so that z stays
  * within bounds; the parabola's slope is right for any weight.
  */
-#define LEAST_WEIGHT 1e-10
+#define LEAST_WEIGHT WMLC_LEAST_WORKING_WEIGHT
 
 /*
  * Nor, over a narrow distribution, below the slope divided by this.  A row on the
  * far side of where it should be hardly bends, and a working response further
  * away than this would throw the coefficients about; no fit has many such rows.
  */
-#define FARTHEST_RESPONSE 100.0
+#define FARTHEST_RESPONSE WMLC_FARTHEST_RESPONSE
 
 /* Below this, weight times variance, a parabola at the mean of the slopes will do. */
-#define NARROW 1e-3
+#define NARROW WMLC_NARROW
 #define MOST_STEPS 30
 #define TOLERANCE 1e-10
 #define POLL_ROWS 4096
@@ -276,9 +277,8 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	return result;
 }
 
-WmlcWorkingRow
-wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta,
-				 double variance)
+static WmlcWorkingRow
+any_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double variance)
 {
 	WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta);
 	WmlcWorkingRow result;
@@ -295,6 +295,37 @@ wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, doub
 	result.log_scale = row->weight * wmlc_likelihood_shape(likelihood, row, eta)
 		+ 0.5 * result.weight * difference * difference;
 	return result;
+}
+
+/* A single yes or no, of which working_lanes.h knows how to do many at once. */
+static inline bool
+is_single(const WmlcLikelihood *likelihood, const WmlcResponse *row)
+{
+	return likelihood->family == WMLC_BINOMIAL && row->exposure == 1.0 && row->weight == 1.0
+		&& (row->y == 0.0 || row->y == 1.0);
+}
+
+static void
+set_lane(WmlcWorkingLanes *lanes, int l, double y, double eta, double variance)
+{
+	lanes->eta[l] = eta;
+	lanes->variance[l] = variance;
+	lanes->sign[l] = y > 0.0 ? 1.0 : -1.0;
+}
+
+WmlcWorkingRow
+wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta,
+				 double variance)
+{
+	WmlcWorkingLanes lanes;
+
+	if (!(variance > 0.0) || !is_single(likelihood, row))
+		return any_row(likelihood, row, eta, variance);
+	for (int l = 0; l < WMLC_WORKING_LANES; l++)
+		set_lane(&lanes, l, row->y, eta, variance);
+	if (wmlc_working_lanes(&lanes) != 0)
+		return any_row(likelihood, row, eta, variance);
+	return (WmlcWorkingRow) {lanes.response[0], lanes.weight[0], lanes.log_scale[0]};
 }
 
 WmlcWorkingRow
@@ -367,12 +398,64 @@ wmlc_row_batch_add(WmlcRowBatch *batch, const double *x, double response, double
 		wmlc_row_batch_flush(batch);
 }
 
+/* Single responses of a working gram that wait to be done together. */
+typedef struct Waiting
+{
+	const WmlcLikelihood *likelihood;
+	WmlcRowBatch batch;
+	double		log_scale;
+	int			count;
+	WmlcWorkingLanes lanes;
+	const double *x[WMLC_WORKING_LANES];
+} Waiting;
+
+static void
+add_working_row(Waiting *waiting, const double *x, const WmlcWorkingRow *row)
+{
+	wmlc_row_batch_add(&waiting->batch, x, row->response, row->weight);
+	waiting->log_scale += row->log_scale;
+}
+
+/* Lanes that are left over do what the first one does. */
+static void
+flush_waiting(Waiting *waiting)
+{
+	WmlcWorkingLanes *lanes = &waiting->lanes;
+	unsigned	hard;
+
+	if (waiting->count == 0)
+		return;
+	for (int l = waiting->count; l < WMLC_WORKING_LANES; l++)
+		set_lane(lanes, l, lanes->sign[0], lanes->eta[0], lanes->variance[0]);
+	hard = wmlc_working_lanes(lanes);
+	for (int l = 0; l < waiting->count; l++)
+	{
+		WmlcWorkingRow row = {lanes->response[l], lanes->weight[l], lanes->log_scale[l]};
+
+		if (hard & (1U << l))
+			row = any_row(waiting->likelihood,
+						  &(WmlcResponse) {lanes->sign[l] > 0.0, 1.0, 1.0}, lanes->eta[l],
+						  lanes->variance[l]);
+		add_working_row(waiting, waiting->x[l], &row);
+	}
+	waiting->count = 0;
+}
+
+static void
+add_waiting(Waiting *waiting, const double *x, double y, double eta, double variance)
+{
+	waiting->x[waiting->count] = x;
+	set_lane(&waiting->lanes, waiting->count++, y, eta, variance);
+	if (waiting->count == WMLC_WORKING_LANES)
+		flush_waiting(waiting);
+}
+
 WmlcStatus
 wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, size_t first,
 				  size_t end, const double *coef, const double *covariance, WmlcGram *gram,
 				  double *log_scale, double *space, WmlcPoll poll)
 {
-	WmlcRowBatch batch = {.gram = gram, .rows = space};
+	Waiting		waiting = {.likelihood = likelihood, .batch = {.gram = gram, .rows = space}};
 	int			d = rows->dims;
 
 	wmlc_gram_init(gram, d);
@@ -381,18 +464,24 @@ wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, siz
 		const double *x = rows->x + i * d;
 		WmlcResponse response = wmlc_glm_response(rows, i);
 		WmlcWorkingRow row;
+		double		eta = coef == NULL ? 0.0 : wmlc_predictor(d, x, coef);
+		double		variance = covariance == NULL ? 0.0
+			: wmlc_predictor_variance(d, x, covariance);
 
 		if (i % POLL_ROWS == 0 && wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
-		if (coef == NULL)
-			row = wmlc_working_start(likelihood, &response);
-		else
-			row = wmlc_working_row(likelihood, &response, wmlc_predictor(d, x, coef),
-								   covariance == NULL ? 0.0
-								   : wmlc_predictor_variance(d, x, covariance));
-		wmlc_row_batch_add(&batch, x, row.response, row.weight);
-		*log_scale += row.log_scale;
+		if (coef != NULL && (covariance == NULL || variance > 0.0)
+			&& is_single(likelihood, &response))
+		{
+			add_waiting(&waiting, x, response.y, eta, variance);
+			continue;
+		}
+		row = coef == NULL ? wmlc_working_start(likelihood, &response)
+			: any_row(likelihood, &response, eta, variance);
+		add_working_row(&waiting, x, &row);
 	}
-	wmlc_row_batch_flush(&batch);
+	flush_waiting(&waiting);
+	wmlc_row_batch_flush(&waiting.batch);
+	*log_scale += waiting.log_scale;
 	return wmlc_gram_is_finite(gram) ? WMLC_OK : WMLC_NOT_FINITE;
 }

@@ -7,9 +7,13 @@
 
 #include "core/prior/prior_internal.h"
 
-/* Bytes of everything a fit uses, and where it is. */
+/*
+ * Bytes of everything a fit uses, and where it is.  It stands at the beginning of
+ * the workspace itself, where wmlc_prior_posteriors finds it.
+ */
 typedef struct FitMemory
 {
+	size_t		count;			/* of tasks */
 	WmlcPriorFit fit;
 	WmlcPriorWeights weights;
 	double	   *vectors;		/* d x (2 d + 1): mean, factors of S and of mu's covariance */
@@ -40,6 +44,8 @@ fit_layout(FitMemory *memory, int dims, size_t count, const WmlcPriorOptions *op
 	WmlcArena	arena = {work, 0};
 	size_t		d = dims;
 
+	(void) wmlc_arena_take(&arena, 1, sizeof(FitMemory));
+	memory->count = count;
 	memory->weights.alpha = wmlc_arena_doubles(&arena, count);
 	wmlc_prior_reduce_layout(&memory->fit.reduced, dims, count, &arena);
 	memory->vectors = wmlc_arena_doubles(&arena, d * (2 * d + 1));
@@ -332,19 +338,19 @@ WmlcStatus
 wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, WmlcPrior *prior,
 			   void *work)
 {
-	FitMemory	memory;
-	WmlcPriorFit *fit = &memory.fit;
+	FitMemory  *memory = work;
+	WmlcPriorFit *fit = &memory->fit;
 	WmlcStatus	status;
 	double		unit,
 				response_scale;
 
 	clear_prior(prior, tasks->dims);
-	(void) fit_layout(&memory, tasks->dims, tasks->count, options, work);
+	(void) fit_layout(memory, tasks->dims, tasks->count, options, work);
 	fit->task_prior.correction = 0.0;
-	status = wmlc_prior_weigh(tasks, &memory.weights);
-	if (status != WMLC_OK || memory.weights.tasks == 0.0)
+	status = wmlc_prior_weigh(tasks, &memory->weights);
+	if (status != WMLC_OK || memory->weights.tasks == 0.0)
 		return status;
-	status = wmlc_prior_reduce(tasks, &memory.weights, &fit->reduced, memory.scratch,
+	status = wmlc_prior_reduce(tasks, &memory->weights, &fit->reduced, memory->scratch,
 							   options->poll);
 	if (status != WMLC_OK)
 		return status;
@@ -354,14 +360,14 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	fit->reduced.fixed_noise = options->fixed_noise / (response_scale * response_scale);
 
 	/* One task, or one regression through all rows, shows no spread. */
-	status = wmlc_fit_run(fit, memory.weights.tasks > 1.0 && fit->reduced.response_unit > 0.0);
+	status = wmlc_fit_run(fit, memory->weights.tasks > 1.0 && fit->reduced.response_unit > 0.0);
 	if (status != WMLC_OK)
 		return status;
 	if (!isfinite(fit->current.objective))
 		return WMLC_NOT_FINITE;
 	if (fit->current.directions > 0 && !options->student)
 		status = wmlc_count_outlying(&fit->task_prior, &fit->sweep, &fit->current,
-									 memory.weights.tasks, &prior->outlying);
+									 memory->weights.tasks, &prior->outlying);
 	if (status != WMLC_OK)
 		return status;
 
@@ -370,9 +376,9 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 		prior->noise = options->fixed_noise;
 	else if (fit->reduced.response_unit == 0.0)
 		prior->noise = 0.0;
-	prior->tasks = memory.weights.tasks;
-	prior->effective_tasks = memory.weights.total;
-	prior->rows = memory.weights.rows;
+	prior->tasks = memory->weights.tasks;
+	prior->effective_tasks = memory->weights.total;
+	prior->rows = memory->weights.rows;
 	prior->noise_degrees = find_noise_degrees(fit);
 	prior->loglik = find_loglik(fit);
 	prior->iterations = fit->iterations;
@@ -391,8 +397,17 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	if (options->student)
 		prior->spread_degrees = fit->task_prior.degrees;
 	prior->parameters = count_parameters(fit);
-	write_prior(&memory, prior);
+	write_prior(memory, prior);
 	return is_finite(prior) ? WMLC_OK : WMLC_NOT_FINITE;
+}
+
+WmlcStatus
+wmlc_prior_posteriors(const WmlcPrior *prior, double *coef, double *covariance, void *work)
+{
+	FitMemory  *memory = work;
+
+	return wmlc_fit_posteriors(&memory->fit, &memory->weights, prior, memory->count, coef,
+							   covariance);
 }
 
 void

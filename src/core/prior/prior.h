@@ -118,6 +118,12 @@ typedef struct WmlcPriorOptions
 	bool		own_noise;
 	bool		student;
 	double		spread_degrees;
+
+	/*
+	 * A prior that the one to be found is near, whose factor is where the iteration
+	 * starts; or NULL.
+	 */
+	const struct WmlcPrior *near;
 	int			max_iterations; /* 0: WMLC_PRIOR_ITERATIONS */
 	WmlcPoll	poll;
 	WmlcPriorTrace trace;		/* or NULL */
@@ -188,6 +194,15 @@ extern size_t wmlc_prior_loglik_workspace(int dims, size_t count);
  */
 extern WmlcStatus wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options,
 								 WmlcPrior *prior, void *work);
+
+/*
+ * After that, with the same workspace: the coefficients' posterior means (d per
+ * task) and, unless NULL, covariances (d x d) of these tasks under a prior with
+ * noise, the one just found or another.  Tasks without rows or weight have the prior's.
+ * The fit was none with noises or scales of tasks.
+ */
+extern WmlcStatus wmlc_prior_posteriors(const WmlcPrior *prior, double *coef, double *covariance,
+										void *work);
 
 /* S = L L' */
 extern void wmlc_prior_covariance(const WmlcPrior *prior, double *covariance);

@@ -181,6 +181,40 @@ start(WmlcPriorFit *fit)
 	}
 }
 
+/*
+ * Lambda of the prior that options->near names, in place of the first one: its
+ * columns in internal units, or their lengths if S is diagonal.
+ */
+static void
+start_near(WmlcPriorFit *fit, const WmlcPrior *near)
+{
+	const WmlcReduced *reduced = &fit->reduced;
+	WmlcPriorPoint *point = &fit->current;
+	int			r = reduced->rank;
+	int			d = reduced->dims;
+	bool		full = fit->options->covariance == WMLC_PRIOR_FULL;
+	double		sd = reduced->response_unit * sqrt(reduced->fixed_noise);
+
+	if (full)
+		point->directions = d;
+	for (int m = 0; m < point->directions; m++)
+	{
+		int			column = full ? m : fit->features[point->feature[m]];
+
+		for (int i = 0; i < r; i++)
+			point->lambda[(size_t) i * point->directions + m] = 0.0;
+		for (int k = column; k < d; k++)
+		{
+			double		entry = near->factor[k + (size_t) column * d] / sd
+				* reduced->scale[d] / reduced->scale[k];
+
+			for (int i = 0; i < reduced->height && (full || k == column); i++)
+				point->lambda[(size_t) i * point->directions + m] += entry
+					* reduced->loadings[i + (size_t) k * r];
+		}
+	}
+}
+
 /* target (r x m) = source (r x n) times an n x m matrix; all but this one by rows */
 static void
 multiply_lambda(int r, int n, int m, const double *source, const double *matrix, double *target)
@@ -655,9 +689,13 @@ static void
 prepare(WmlcPriorFit *fit)
 {
 	const WmlcReduced *reduced = &fit->reduced;
+	size_t		lambda_bytes = ((size_t) reduced->dims * reduced->dims + WMLC_PRIOR_TILE) * sizeof(double);
 
 	fit->sweep.reduced = reduced;
 	fit->sweep.poll = fit->options->poll;
+	wmlc_sweep_prepare(&fit->sweep);
+	memset(fit->trial.lambda, 0, lambda_bytes);
+	memset(fit->phi, 0, lambda_bytes);
 	fit->slope.reml = fit->options->method == WMLC_PRIOR_REML;
 	fit->iterations = 0;
 	fit->converged = false;
@@ -738,7 +776,14 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 	start(fit);
 	if (spread && fit->current.directions > 0)
 	{
-		status = find_first(fit);
+		if (fit->options->near != NULL && fit->reduced.fixed_noise > 0.0
+			&& fit->options->evenness == 0.0)
+		{
+			start_near(fit, fit->options->near);
+			status = evaluate(fit, &fit->current);
+		}
+		else
+			status = find_first(fit);
 		if (status != WMLC_OK)
 			return status;
 		return is_robust(fit) ? iterate_robust(fit) : iterate(fit);

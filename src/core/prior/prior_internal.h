@@ -12,6 +12,7 @@
  *	  prior_newton.c	the local quadratic model of the objective and its minimum
  *	  prior_fit.c		the iteration
  *	  prior.c			in from the caller's units and out again
+ *	  prior_posteriors.c	the tasks' coefficients under the prior
  *	  prior_loglik.c	the likelihood of a given prior
  *
  * Notation.  A task of whatever number of rows is compressed to the triangle R
@@ -293,6 +294,9 @@ typedef struct WmlcPriorSlope
 extern void wmlc_sweep_layout(WmlcSweep *sweep, int dims, const WmlcPriorOptions *options,
 							  WmlcArena *arena);
 
+/* Before the first sweep, once sweep->reduced is there. */
+extern void wmlc_sweep_prepare(WmlcSweep *sweep);
+
 /* Does a fit of these sizes have room for REML's last term? */
 extern bool wmlc_keeps_products(int dims, const WmlcPriorOptions *options);
 
@@ -475,5 +479,12 @@ extern void wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count,
  * is allowed.
  */
 extern WmlcStatus wmlc_fit_run(WmlcPriorFit *fit, bool spread);
+
+/* ---- prior_posteriors.c ---- */
+
+/* Behind wmlc_prior_posteriors, of the tasks in fit->reduced. */
+extern WmlcStatus wmlc_fit_posteriors(WmlcPriorFit *fit, const WmlcPriorWeights *weights,
+									  const WmlcPrior *prior, size_t count, double *coef,
+									  double *covariance);
 
 #endif							/* WMLC_PRIOR_INTERNAL_H */

@@ -25,13 +25,19 @@ wmlc_keeps_products(int dims, const WmlcPriorOptions *options)
 	return random * wmlc_triangle_size(dims) <= MOST_PRODUCTS;
 }
 
+static size_t
+square_size(int dims)
+{
+	return (size_t) (dims + TILE) * (dims + TILE);
+}
+
 void
 wmlc_sweep_layout(WmlcSweep *sweep, int dims, const WmlcPriorOptions *options, WmlcArena *arena)
 {
 	size_t		d = dims;
 	size_t		q = wmlc_count_random(dims, options);
 	size_t		packed = wmlc_triangle_size((int) q);
-	size_t		square = (d + TILE) * (d + TILE);
+	size_t		square = square_size(dims);
 	size_t		value_sums = wmlc_triangle_size(dims) + d + 2;
 	size_t		slope_sums = 4 * packed + d * q;
 	size_t		batch = options->covariance == WMLC_PRIOR_FULL ? WMLC_PRIOR_BATCH : 0;
@@ -57,6 +63,24 @@ wmlc_sweep_layout(WmlcSweep *sweep, int dims, const WmlcPriorOptions *options, W
 	sweep->batch_half = wmlc_arena_doubles(arena, sweep->keep_products ? packed * batch : 0);
 	sweep->batch_influence = wmlc_arena_doubles(arena, d * q * batch);
 	sweep->batch_score = wmlc_arena_doubles(arena, q * batch);
+}
+
+/*
+ * Loops read beyond the end of their operands.  What stands there does not matter, but
+ * if it were subnormal, each product would take a hundred times as long.
+ */
+void
+wmlc_sweep_prepare(WmlcSweep *sweep)
+{
+	int			dims = sweep->reduced->dims;
+	size_t		bytes = square_size(dims) * sizeof(WmlcLanes);
+
+	memset(sweep->spread, 0, bytes);
+	memset(sweep->factor, 0, bytes);
+	memset(sweep->white, 0, bytes);
+	memset(sweep->response, 0, bytes);
+	memset(sweep->influence, 0, bytes);
+	memset(sweep->score, 0, (dims + TILE) * sizeof(WmlcLanes));
 }
 
 void

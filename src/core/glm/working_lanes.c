@@ -1,0 +1,393 @@
+/*
+ * working_lanes.c
+ *	  Working rows of yes-or-no responses side by side: see working_lanes.h.
+ *
+ * Everything is inlined into functions that are compiled once for every set of
+ * instructions that pays.  No operation is contracted, so all of them give the same
+ * bits.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/glm/family.h"
+#include "core/glm/working_lanes.h"
+
+#define LANES WMLC_WORKING_LANES
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+typedef double Lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* Vectors are passed between inlined functions only: no calling convention matters. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+/* Nodes reach this far; a wider distribution than WIDEST_SD would take too many of them. */
+#define WIDEST_NODE 8.5
+#define LARGEST_DISTANCE 0.8
+#define LOGISTIC_REACH 1.4
+#define WIDEST_SD 10.0
+#define MOST_HALF 61
+
+/* From a gradient below this, one more step leaves nothing worth looking at. */
+#define NEARLY_THERE 1e-5
+#define MOST_TILTS 8
+
+/* A parabola of almost the distribution's own curvature is left to the careful way. */
+#define LARGEST_CURVATURE 0.95
+
+ALWAYS_INLINE Lanes
+all(double x)
+{
+	return (Lanes) {0.0} + x;
+}
+
+/* x where the mask is set, y elsewhere */
+ALWAYS_INLINE Lanes
+choose(Bits mask, Lanes x, Lanes y)
+{
+	return (Lanes) (((Bits) x & mask) | ((Bits) y & ~mask));
+}
+
+ALWAYS_INLINE Lanes
+larger(Lanes x, Lanes y)
+{
+	return choose((Bits) (x > y), x, y);
+}
+
+ALWAYS_INLINE Lanes
+smaller(Lanes x, Lanes y)
+{
+	return choose((Bits) (x < y), x, y);
+}
+
+ALWAYS_INLINE Lanes
+absolute(Lanes x)
+{
+	return (Lanes) ((Bits) x & UINT64_C(0x7fffffffffffffff));
+}
+
+ALWAYS_INLINE double
+largest(Lanes x)
+{
+	double		result = x[0];
+
+	for (int l = 1; l < LANES; l++)
+		result = x[l] > result ? x[l] : result;
+	return result;
+}
+
+/* exp(x) for |x| <= 700: x = n log 2 + r, and Taylor's series for r */
+ALWAYS_INLINE Lanes
+exponential(Lanes x)
+{
+	static const double inverse_factorial[] = {
+		1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
+		1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0
+	};
+	const double magic = 0x1.8p52;
+	Lanes		shifted = x * 1.4426950408889634 + magic;
+	Lanes		n = shifted - magic;
+	Lanes		r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;
+	Lanes		sum = all(inverse_factorial[0]);
+
+#pragma GCC unroll 14
+	for (int i = 1; i < 14; i++)
+		sum = sum * r + inverse_factorial[i];
+	return sum * (Lanes) (((Bits) shifted + 1023) << 52);
+}
+
+/* log(x) for x positive and normal: the exponent, and a series of (m - 1) / (m + 1) */
+ALWAYS_INLINE Lanes
+logarithm(Lanes x)
+{
+	Bits		bits = (Bits) x;
+	Bits		high = bits - UINT64_C(0x3fe6a09e667f3bcd); /* sqrt(1/2) */
+	Lanes		mantissa = (Lanes) (bits - (high & UINT64_C(0xfff0000000000000)));
+	Lanes		exponent = (Lanes) (((high + UINT64_C(0x4000000000000000)) >> 52) |
+									UINT64_C(0x4330000000000000)) - (0x1p52 + 1024.0);
+	Lanes		f = (mantissa - 1.0) / (mantissa + 1.0);
+	Lanes		square = f * f;
+	Lanes		sum = all(1.0 / 21.0);
+
+#pragma GCC unroll 10
+	for (int k = 19; k >= 1; k -= 2)
+		sum = sum * square + 1.0 / k;
+	return exponent * 0.69314718055994531 + 2.0 * f * sum;
+}
+
+/* Likelihoods at nodes i h and -i h. */
+typedef struct Nodes
+{
+	int			half;
+	Lanes		h;
+	Lanes		total;			/* of the normal weights */
+	Lanes		up[MOST_HALF + 1];
+	Lanes		down[MOST_HALF + 1];
+} Nodes;
+
+/*
+ * The likelihoods at N(m, sd^2), m being counted towards the response; and their
+ * mean slope and curvature in units of sd, which Stein's lemma says are those of
+ * the best parabola but for terms of higher order.
+ */
+ALWAYS_INLINE void
+place_nodes(Lanes m, Lanes sd, Nodes *nodes, Lanes *slope, Lanes *curvature)
+{
+	Lanes		h = smaller(all(LARGEST_DISTANCE), LOGISTIC_REACH / sd);
+	Lanes		odds = exponential(-m);
+	Lanes		step = exponential(-sd * h);
+	Lanes		up = odds,
+				down = odds,
+				back = 1.0 / step,
+				ratio = exponential(-0.5 * h * h),
+				shrink = ratio * ratio,
+				weight = all(1.0),
+				sum = all(1.0),
+				unlikely,
+				bend;
+
+	nodes->h = h;
+	nodes->half = (int) ceil(WIDEST_NODE / -largest(-h));
+	nodes->up[0] = nodes->down[0] = 1.0 / (1.0 + odds);
+	unlikely = odds * nodes->up[0];
+	bend = unlikely * nodes->up[0];
+	for (int i = 1; i <= nodes->half; i++)
+	{
+		Lanes		likely_up,
+					likely_down;
+
+		up *= step;
+		down *= back;
+		nodes->up[i] = likely_up = 1.0 / (1.0 + up);
+		nodes->down[i] = likely_down = 1.0 / (1.0 + down);
+		weight *= ratio;
+		ratio *= shrink;
+		sum += 2.0 * weight;
+		unlikely += weight * (up * likely_up + down * likely_down);
+		bend += weight * (up * likely_up * likely_up + down * likely_down * likely_down);
+	}
+	nodes->total = sum;
+	*slope = sd * unlikely / sum;
+	*curvature = sd * sd * bend / sum;
+}
+
+/* A parabola with slope b and curvature k, as in working.c, and Newton's step from it. */
+typedef struct Tilted
+{
+	Lanes		sum;			/* E of likelihood over the parabola's exponential */
+	Lanes		gradient_b;
+	Lanes		gradient_k;
+	Lanes		step_b;
+	Lanes		step_k;
+} Tilted;
+
+ALWAYS_INLINE void
+tilt(const Nodes *nodes, Lanes b, Lanes k, Tilted *tilted)
+{
+	Lanes		h = nodes->h;
+	Lanes		fall = exponential(-0.5 * (1.0 - k) * h * h);
+	Lanes		slope = exponential(-b * h);
+	Lanes		shrink = fall * fall,
+				up_ratio = fall * slope,
+				down_ratio = fall / slope,
+				up = all(1.0),
+				down = all(1.0);
+	Lanes		sum0 = nodes->up[0],
+				sum1 = all(0.0),
+				sum2 = all(0.0),
+				sum3 = all(0.0),
+				sum4 = all(0.0),
+				inverse,
+				bb,
+				bk,
+				kk,
+				det;
+
+	for (int i = 1; i <= nodes->half; i++)
+	{
+		double		t = i;
+		Lanes		above,
+					below,
+					even,
+					odd;
+
+		up *= up_ratio;
+		down *= down_ratio;
+		up_ratio *= shrink;
+		down_ratio *= shrink;
+		above = up * nodes->up[i];
+		below = down * nodes->down[i];
+		even = above + below;
+		odd = t * (above - below);
+		sum0 += even;
+		sum1 += odd;
+		even *= t * t;
+		sum2 += even;
+		sum3 += t * t * odd;
+		sum4 += t * t * even;
+	}
+	tilted->sum = sum0 / nodes->total;
+	inverse = h / sum0;
+	sum1 *= inverse;
+	inverse *= h;
+	sum2 *= inverse;
+	inverse *= h;
+	sum3 *= inverse;
+	inverse *= h;
+	sum4 *= inverse;
+	bb = sum2 - sum1 * sum1;
+	bk = -0.5 * (sum3 - sum1 * sum2);
+	kk = 0.25 * (sum4 - sum2 * sum2);
+	det = bb * kk - bk * bk;
+	tilted->gradient_b = -sum1;
+	tilted->gradient_k = 0.5 * (sum2 - 1.0);
+	tilted->step_b = (bk * tilted->gradient_k - kk * tilted->gradient_b) / det;
+	tilted->step_k = (bk * tilted->gradient_b - bb * tilted->gradient_k) / det;
+}
+
+/*
+ * Newton's method for all lanes that are not done yet; those that leave the
+ * region where it is safe are too hard.  *log_sum is log E at the end.
+ */
+ALWAYS_INLINE Bits
+find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_sum)
+{
+	Bits		done = narrow;
+	Lanes		sum = nodes->up[0];
+	Lanes		gain = all(0.0);
+	Bits		safe = (Bits) {0} - 1;
+
+	for (int i = 0; i < MOST_TILTS; i++)
+	{
+		Tilted		tilted;
+		Lanes		size;
+		Bits		last;
+
+		tilt(nodes, *b, *k, &tilted);
+		size = absolute(tilted.gradient_b) + absolute(tilted.gradient_k);
+		last = (Bits) (size < NEARLY_THERE) & ~done;
+		sum = choose(last, tilted.sum, sum);
+		gain = choose(last, 0.5 * (tilted.gradient_b * tilted.step_b
+								   + tilted.gradient_k * tilted.step_k + tilted.step_k), gain);
+		*b += choose(done, all(0.0), tilted.step_b);
+		*k += choose(done, all(0.0), tilted.step_k);
+		done |= last;
+		safe &= (Bits) (*k > 0.0) & (Bits) (*k < LARGEST_CURVATURE) & (Bits) (absolute(*b) < 10.0 * WIDEST_SD);
+		*k = choose(safe, *k, all(0.5));
+		*b = choose(safe, *b, all(0.0));
+		if (largest(choose(done | ~safe, all(0.0), all(1.0))) == 0.0)
+			break;
+	}
+	*log_sum = logarithm(larger(sum, all(1e-300))) + gain;
+	return safe & done & (Bits) (sum > 1e-290);
+}
+
+ALWAYS_INLINE unsigned
+spread_rows(WmlcWorkingLanes *rows, Lanes m)
+{
+	Nodes		nodes;
+	Lanes		sign,
+				variance,
+				sd,
+				b,
+				k,
+				weight,
+				log_sum;
+	Bits		narrow,
+				fine;
+	unsigned	hard = 0;
+
+	memcpy(&sign, rows->sign, sizeof(Lanes));
+	memcpy(&variance, rows->variance, sizeof(Lanes));
+	fine = (Bits) (variance <= WIDEST_SD * WIDEST_SD);
+	variance = choose(fine, variance, all(1.0));
+	for (int l = 0; l < LANES; l++)
+		sd[l] = sqrt(variance[l]);
+	place_nodes(m, sd, &nodes, &b, &k);
+	narrow = (Bits) (nodes.up[0] * (1.0 - nodes.up[0]) * variance <= WMLC_NARROW);
+	fine &= find_parabolas(&nodes, narrow, &b, &k, &log_sum);
+	weight = k / variance;
+	weight = choose(narrow, larger(larger(weight, absolute(b / sd) / WMLC_FARTHEST_RESPONSE),
+								   all(WMLC_LEAST_WORKING_WEIGHT)), weight);
+	fine &= (Bits) (weight >= WMLC_LEAST_WORKING_WEIGHT);
+	k = weight * variance;
+
+	/* the exponential of the parabola is 1 where it is largest, at the response */
+	log_sum += 0.5 * b * b / k;
+	m = sign * (m + b * sd / k);
+	memcpy(rows->response, &m, sizeof(Lanes));
+	memcpy(rows->weight, &weight, sizeof(Lanes));
+	memcpy(rows->log_scale, &log_sum, sizeof(Lanes));
+	for (int l = 0; l < LANES; l++)
+		hard |= fine[l] == 0 ? 1U << l : 0U;
+	return hard;
+}
+
+/* Slope and curvature at a point. */
+ALWAYS_INLINE void
+point_rows(WmlcWorkingLanes *rows, Lanes m)
+{
+	Lanes		sign;
+	Lanes		odds = exponential(-m);
+	Lanes		likely = 1.0 / (1.0 + odds);
+	Lanes		score = odds * likely;
+	Lanes		weight = larger(score * likely, all(WMLC_LEAST_WORKING_WEIGHT));
+	Lanes		move = score / weight;
+	Lanes		log_scale = logarithm(likely) + 0.5 * score * move;
+
+	memcpy(&sign, rows->sign, sizeof(Lanes));
+	m = sign * (m + move);
+	memcpy(rows->response, &m, sizeof(Lanes));
+	memcpy(rows->weight, &weight, sizeof(Lanes));
+	memcpy(rows->log_scale, &log_scale, sizeof(Lanes));
+}
+
+ALWAYS_INLINE unsigned
+find_rows(WmlcWorkingLanes *rows)
+{
+	Lanes		m,
+				sign;
+
+	memcpy(&m, rows->eta, sizeof(Lanes));
+	memcpy(&sign, rows->sign, sizeof(Lanes));
+	m = larger(smaller(sign * m, all(WMLC_LARGEST_PREDICTOR)), all(-WMLC_LARGEST_PREDICTOR));
+	if (rows->variance[0] > 0.0)
+		return spread_rows(rows, m);
+	point_rows(rows, m);
+	return 0;
+}
+
+static unsigned
+find_rows_plain(WmlcWorkingLanes *rows)
+{
+	return find_rows(rows);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2")))
+static unsigned
+find_rows_avx2(WmlcWorkingLanes *rows)
+{
+	return find_rows(rows);
+}
+
+__attribute__((target("avx512f")))
+static unsigned
+find_rows_avx512(WmlcWorkingLanes *rows)
+{
+	return find_rows(rows);
+}
+#endif
+
+unsigned
+wmlc_working_lanes(WmlcWorkingLanes *rows)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512f"))
+		return find_rows_avx512(rows);
+	if (__builtin_cpu_supports("avx2"))
+		return find_rows_avx2(rows);
+#endif
+	return find_rows_plain(rows);
+}
