@@ -20,6 +20,15 @@ CREATE FUNCTION wml_gram_retract(wml_gram, float8[], float8) RETURNS wml_gram
 CREATE FUNCTION wml_gram_retract(wml_gram, float8[], float8, float8) RETURNS wml_gram
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+CREATE FUNCTION wml_gram_columns_accum(wml_gram, float8, VARIADIC "any") RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_columns_accum_moving(wml_gram, float8, VARIADIC "any") RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+CREATE FUNCTION wml_gram_columns_retract(wml_gram, float8, VARIADIC "any") RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 CREATE FUNCTION wml_gram_combine(wml_gram, wml_gram) RETURNS wml_gram
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
@@ -47,6 +56,18 @@ CREATE AGGREGATE wml_gram(x float8[], y float8, weight float8) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE wml_gram(float8[], float8, float8) IS 'gram of the rows with features x and response y, weighted';
+
+CREATE AGGREGATE wml_gram_columns(y float8, VARIADIC x "any") (
+	SFUNC = wml_gram_columns_accum,
+	STYPE = wml_gram,
+	SSPACE = 1500,
+	COMBINEFUNC = wml_gram_combine,
+	MSFUNC = wml_gram_columns_accum_moving,
+	MINVFUNC = wml_gram_columns_retract,
+	MSTYPE = wml_gram,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_gram_columns(float8, "any") IS 'gram of the rows with response y and the other arguments as features';
 
 CREATE AGGREGATE wml_merge(gram wml_gram) (
 	SFUNC = wml_gram_combine,

@@ -15,11 +15,15 @@
 
 #include "pg/base/args.h"
 #include "pg/base/error.h"
+#include "pg/base/numbers.h"
 #include "pg/gram/gram_state.h"
 
 PG_FUNCTION_INFO_V1(wml_gram_accum);
 PG_FUNCTION_INFO_V1(wml_gram_accum_moving);
 PG_FUNCTION_INFO_V1(wml_gram_retract);
+PG_FUNCTION_INFO_V1(wml_gram_columns_accum);
+PG_FUNCTION_INFO_V1(wml_gram_columns_accum_moving);
+PG_FUNCTION_INFO_V1(wml_gram_columns_retract);
 PG_FUNCTION_INFO_V1(wml_gram_combine);
 
 /*
@@ -126,6 +130,35 @@ get_row(FunctionCallInfo fcinfo, WmlRow *row)
 	return true;
 }
 
+/*
+ * The arguments of wml_gram_columns(y, ...): the features are numbers of
+ * whichever type, and no array is made of them, which would take the server
+ * longer than to add the row.  They are written to z.
+ */
+static bool
+get_columns(FunctionCallInfo fcinfo, double *z, WmlRow *row)
+{
+	void	  **extra = wml_state_pools_extra(fcinfo->flinfo);
+	const WmlNumbers *numbers;
+
+	if (*extra == NULL)
+		*extra = wml_numbers(fcinfo->flinfo, 2, PG_NARGS() - 2, false, "wml_gram_columns", 1);
+	numbers = (const WmlNumbers *) *extra;
+	if (PG_ARGISNULL(1))
+		return false;
+	for (int i = 0; i < numbers->count; i++)
+	{
+		if (PG_ARGISNULL(i + 2))
+			return false;
+		z[i] = wml_number(PG_GETARG_DATUM(i + 2), numbers->type[i]);
+	}
+	row->response = PG_GETARG_FLOAT8(1);
+	row->weight = 1.0;
+	row->dims = numbers->count;
+	row->features = (const char *) z;
+	return true;
+}
+
 static void
 check_length(const WmlGramState *state, int dims)
 {
@@ -197,61 +230,116 @@ count_skipped(FunctionCallInfo fcinfo, int64 change)
 	PG_RETURN_GRAM(flat);
 }
 
-static Datum
-accumulate(FunctionCallInfo fcinfo, bool moving)
+/* The row is NULL if it is to be skipped. */
+static inline Datum
+accumulate(FunctionCallInfo fcinfo, MemoryContext context, const WmlRow *row, bool moving)
+{
+	WmlGramState *state;
+
+	if (row == NULL)
+		return count_skipped(fcinfo, 1);
+	state = state_for_update(fcinfo, context, row->dims, !moving);
+	check_length(state, row->dims);
+	if (moving)
+		wml_gram_state_watch(state);
+	wml_gram_state_add(state, row);
+	PG_RETURN_DATUM(wml_gram_state_datum(state));
+}
+
+static inline Datum
+accumulate_array(FunctionCallInfo fcinfo, bool moving)
 {
 	MemoryContext context = wml_aggregate_context(fcinfo);
 	WmlRow		row;
-	WmlGramState *state;
 
 	if (!PG_ARGISNULL(0))
 		wml_gram_state_prefetch(PG_GETARG_DATUM(0));
-	if (!get_row(fcinfo, &row))
-		return count_skipped(fcinfo, 1);
-	state = state_for_update(fcinfo, context, row.dims, !moving);
-	check_length(state, row.dims);
-	if (moving)
-		wml_gram_state_watch(state);
-	wml_gram_state_add(state, &row);
-	PG_RETURN_DATUM(wml_gram_state_datum(state));
+	return accumulate(fcinfo, context, get_row(fcinfo, &row) ? &row : NULL, moving);
+}
+
+static inline Datum
+accumulate_columns(FunctionCallInfo fcinfo, bool moving)
+{
+	MemoryContext context = wml_aggregate_context(fcinfo);
+	double		z[FUNC_MAX_ARGS];
+	WmlRow		row;
+
+	if (!PG_ARGISNULL(0))
+		wml_gram_state_prefetch(PG_GETARG_DATUM(0));
+	return accumulate(fcinfo, context, get_columns(fcinfo, z, &row) ? &row : NULL, moving);
 }
 
 Datum
 wml_gram_accum(PG_FUNCTION_ARGS)
 {
-	return accumulate(fcinfo, false);
+	return accumulate_array(fcinfo, false);
 }
 
 Datum
 wml_gram_accum_moving(PG_FUNCTION_ARGS)
 {
-	return accumulate(fcinfo, true);
+	return accumulate_array(fcinfo, true);
 }
 
-/*
- * Inverse transition of the moving window.  NULL asks the server to add up the
- * frame anew; that is how the window stays exact when digits would be lost.
- */
 Datum
-wml_gram_retract(PG_FUNCTION_ARGS)
+wml_gram_columns_accum(PG_FUNCTION_ARGS)
 {
-	WmlRow		row;
-	WmlGramState *state;
+	return accumulate_columns(fcinfo, false);
+}
 
+Datum
+wml_gram_columns_accum_moving(PG_FUNCTION_ARGS)
+{
+	return accumulate_columns(fcinfo, true);
+}
+
+static void
+check_retraction(FunctionCallInfo fcinfo)
+{
 	wml_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("there are no rows to subtract from"),
 				 errdetail("The inverse transition of wml_gram was called with a NULL state.")));
-	if (!get_row(fcinfo, &row))
+}
+
+/*
+ * Inverse transition of the moving window.  NULL asks the server to add up the
+ * frame anew; that is how the window stays exact when digits would be lost.
+ */
+static Datum
+retract(FunctionCallInfo fcinfo, const WmlRow *row)
+{
+	WmlGramState *state;
+
+	if (row == NULL)
 		return count_skipped(fcinfo, -1);
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
-	if (state == NULL || row.dims != state->gram.dims || state->gram.rows <= 1)
+	if (state == NULL || row->dims != state->gram.dims || state->gram.rows <= 1)
 		PG_RETURN_NULL();
-	if (!wml_gram_state_retract(state, &row))
+	if (!wml_gram_state_retract(state, row))
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(wml_gram_state_datum(state));
+}
+
+Datum
+wml_gram_retract(PG_FUNCTION_ARGS)
+{
+	WmlRow		row;
+
+	check_retraction(fcinfo);
+	return retract(fcinfo, get_row(fcinfo, &row) ? &row : NULL);
+}
+
+Datum
+wml_gram_columns_retract(PG_FUNCTION_ARGS)
+{
+	double		z[FUNC_MAX_ARGS];
+	WmlRow		row;
+
+	check_retraction(fcinfo);
+	return retract(fcinfo, get_columns(fcinfo, z, &row) ? &row : NULL);
 }
 
 /* Combine function of wml_gram and transition function of wml_merge. */

@@ -27,6 +27,7 @@
 typedef struct WmlStatePools
 {
 	WmlStatePool *first;
+	void	   *extra;			/* the user's own */
 	MemoryContextCallback gone;
 } WmlStatePools;
 
@@ -67,6 +68,12 @@ pools_of_call(FmgrInfo *flinfo)
 		flinfo->fn_extra = pools;
 	}
 	return pools;
+}
+
+void **
+wml_state_pools_extra(FmgrInfo *flinfo)
+{
+	return &pools_of_call(flinfo)->extra;
 }
 
 WmlStatePool *

@@ -34,6 +34,9 @@ typedef struct WmlStatePool
  */
 extern WmlStatePool *wml_state_pool(FunctionCallInfo fcinfo, MemoryContext aggregate_context);
 
+/* Beside the pools of a call, something of the user's own that lasts as long: NULL at first. */
+extern void **wml_state_pools_extra(FmgrInfo *flinfo);
+
 /* The next piece of the pool's memory. */
 extern void *wml_state_pool_alloc(WmlStatePool *pool, Size size);
 

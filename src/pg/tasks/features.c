@@ -19,94 +19,11 @@
 #include "core/gram/gram.h"
 #include "pg/base/array.h"
 #include "pg/base/compat.h"
+#include "pg/base/numbers.h"
 
 PG_FUNCTION_INFO_V1(wml_features);
 PG_FUNCTION_INFO_V1(wml_category);
 PG_FUNCTION_INFO_V1(wml_finite);
-
-/* How each argument is read, found out once for a call site. */
-typedef struct Reading
-{
-	int			count;
-	Oid			type[FLEXIBLE_ARRAY_MEMBER];
-} Reading;
-
-static bool
-is_readable(Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-		case FLOAT8ARRAYOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
-static Reading *
-get_reading(FunctionCallInfo fcinfo)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	int			count = PG_NARGS();
-	Reading    *reading = (Reading *) flinfo->fn_extra;
-
-	if (reading != NULL)
-		return reading;
-	if (get_fn_expr_variadic(flinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("wml_features does not take VARIADIC arrays"),
-				 errhint("An array may be one of the arguments: its elements become features.")));
-	reading = (Reading *) MemoryContextAlloc(flinfo->fn_mcxt,
-											 offsetof(Reading, type) + count * sizeof(Oid));
-	reading->count = count;
-	for (int i = 0; i < count; i++)
-	{
-		Oid			type = get_fn_expr_argtype(flinfo, i);
-
-		if (OidIsValid(type))
-			type = getBaseType(type);
-		if (!is_readable(type))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("argument %d of wml_features is of type %s", i + 1,
-							OidIsValid(type) ? format_type_be(type) : "unknown"),
-					 errdetail("Features are numbers, booleans or arrays of double precision."),
-					 errhint("Cast it, or use wml_category for a category and extract or wml_fourier for a time.")));
-		reading->type[i] = type;
-	}
-	flinfo->fn_extra = reading;
-	return reading;
-}
-
-static double
-read_number(Datum value, Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			return DatumGetBool(value) ? 1.0 : 0.0;
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		case INT8OID:
-			return (double) DatumGetInt64(value);
-		case FLOAT4OID:
-			return DatumGetFloat4(value);
-		case NUMERICOID:
-			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, value));
-		default:
-			return DatumGetFloat8(value);
-	}
-}
 
 static void
 check_count(int64 count)
@@ -121,12 +38,17 @@ check_count(int64 count)
 Datum
 wml_features(PG_FUNCTION_ARGS)
 {
-	Reading    *reading = get_reading(fcinfo);
+	WmlNumbers *reading = (WmlNumbers *) fcinfo->flinfo->fn_extra;
 	ArrayType **arrays = NULL;
 	int64		count = 0;
 	ArrayType  *result;
 	double	   *out;
 
+	if (reading == NULL)
+	{
+		reading = wml_numbers(fcinfo->flinfo, 0, PG_NARGS(), true, "wml_features", 0);
+		fcinfo->flinfo->fn_extra = reading;
+	}
 	for (int i = 0; i < reading->count; i++)
 	{
 		ArrayType  *array;
@@ -155,7 +77,7 @@ wml_features(PG_FUNCTION_ARGS)
 	for (int i = 0; i < reading->count; i++)
 	{
 		if (reading->type[i] != FLOAT8ARRAYOID)
-			*out++ = read_number(PG_GETARG_DATUM(i), reading->type[i]);
+			*out++ = wml_number(PG_GETARG_DATUM(i), reading->type[i]);
 		else if (ARR_NDIM(arrays[i]) == 1)
 		{
 			int			length = ARR_DIMS(arrays[i])[0];
