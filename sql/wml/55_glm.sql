@@ -198,6 +198,24 @@ CREATE FUNCTION wml_predict_rate(coef float8[], x float8[], exposure float8 DEFA
 	AS 'MODULE_PATHNAME', 'wml_predict_rate_coef' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_predict_rate(float8[], float8[], float8) IS 'expected count at x over the exposure: the exponential of the prediction';
 
+CREATE FUNCTION wml_predict_response(prior wml_prior, gram wml_gram, x float8[], level float8 DEFAULT 0.95,
+									 exposure float8 DEFAULT 1, OUT estimate float8, OUT lower float8, OUT upper float8,
+									 OUT mean_lower float8, OUT mean_upper float8)
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION wml_predict_response(wml_prior, wml_gram, float8[], float8, float8) IS 'expected response at x in the units of the prior''s family, with bounds for a new observation and for the expectation';
+
+CREATE FUNCTION wml_deviance(family text, y float8, estimate float8, exposure float8 DEFAULT 1) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_deviance(text, float8, float8, float8) IS 'how far a response is from its estimate, as the family counts: twice the log-likelihood that the estimate lacks';
+
+CREATE FUNCTION wml_possible_response(family text, y float8, exposure float8, weight float8) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_possible_response(text, float8, float8, float8) IS 'the response, NULL when the family cannot have it';
+
+CREATE FUNCTION wml_family(prior wml_prior) RETURNS text
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_family(wml_prior) IS 'family of the responses that the prior was learned from, with its dispersion';
+
 CREATE FUNCTION wml_class_probabilities(probabilities float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_class_probabilities(float8[]) IS 'probabilities of all classes, from those of each later class against the first';

@@ -33,6 +33,10 @@ CREATE FUNCTION wml_finite(x float8[]) RETURNS bool
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_finite(float8[]) IS 'no element is NaN, infinite or NULL';
 
+CREATE FUNCTION wml_finite_features(x float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_finite_features(float8[]) IS 'the features, NULL when one of them is NaN, infinite or NULL';
+
 CREATE FUNCTION wml_asked_rows("rows" text, OUT query text, OUT columns text[])
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION wml_asked_rows(text) IS 'the query that a text is or the relation that it names, and its columns';
@@ -67,6 +71,8 @@ CREATE TABLE wml_task_set (
 	inverse text,
 	response_range numrange,
 	weight text,
+	exposure text,
+	exposure_columns jsonb,
 	along text,
 	features text[] NOT NULL,
 	expression text NOT NULL,
@@ -74,6 +80,7 @@ CREATE TABLE wml_task_set (
 	columns jsonb NOT NULL,
 	live text NOT NULL CHECK (live IN ('no', 'yes', 'append')),
 	family text NOT NULL,
+	prior wml_prior,
 	method jsonb,
 	learned timestamptz NOT NULL,
 	PRIMARY KEY (schema_name, set_name)
@@ -87,6 +94,9 @@ COMMENT ON COLUMN wml_task_set.features IS 'names of the coefficients';
 COMMENT ON COLUMN wml_task_set.expression IS 'expression that gives a row''s feature array';
 COMMENT ON COLUMN wml_task_set.parts IS 'what the features are made from';
 COMMENT ON COLUMN wml_task_set.columns IS 'columns that the task and the features need, with their types';
+COMMENT ON COLUMN wml_task_set.exposure IS 'expression that gives a row''s trials, or what its count was taken over';
+COMMENT ON COLUMN wml_task_set.exposure_columns IS 'columns that the exposure needs, with their types';
+COMMENT ON COLUMN wml_task_set.prior IS 'of families other than gaussian: the prior under which the tasks were counted';
 COMMENT ON COLUMN wml_task_set.method IS 'method of forecasts that was chosen in rehearsal, and how good it was';
 
 SELECT pg_catalog.pg_extension_config_dump('wml_task_set', '');
@@ -151,15 +161,32 @@ COMMENT ON FUNCTION wml_task_name(wml_task_set, text) IS 'qualified name of a ta
 
 CREATE FUNCTION wml_task_rows(task_set wml_task_set, source text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-SELECT format('SELECT %s AS task, %s AS x, (%s)::double precision AS y%s%s FROM %s', task_set.task, task_set.expression,
-			  task_set.response, ', (' || task_set.weight || ')::double precision AS weight', ', ' || task_set.along || ' AS along',
-			  source)
+SELECT format('SELECT %s AS task, %s AS x, %s AS y%s%s%s FROM %s', task_set.task,
+			  CASE WHEN task_set.family = 'gaussian' THEN task_set.expression
+			  ELSE format('@extschema@.wml_finite_features(%s)', task_set.expression) END,
+			  CASE WHEN task_set.family = 'gaussian' THEN format('(%s)::double precision', task_set.response)
+			  ELSE format('@extschema@.wml_possible_response(%L, %s, %s, %s)', task_set.family, task_set.response,
+						  coalesce(task_set.exposure, '1'), coalesce(task_set.weight, '1')) END,
+			  ', (' || task_set.exposure || ')::double precision AS exposure',
+			  ', (' || task_set.weight || ')::double precision AS weight', ', ' || task_set.along || ' AS along', source)
 $$;
 COMMENT ON FUNCTION wml_task_rows(wml_task_set, text) IS 'query that turns rows into task, features and response';
 
+CREATE FUNCTION wml_task_exposure(task_set wml_task_set) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT CASE WHEN task_set.exposure IS NULL THEN '1::double precision' ELSE 'exposure' END || ', '
+	|| CASE WHEN task_set.weight IS NULL THEN '1::double precision' ELSE 'weight' END
+$$;
+COMMENT ON FUNCTION wml_task_exposure(wml_task_set) IS 'a row''s exposure and weight, for functions that take both';
+
 CREATE FUNCTION wml_task_gram(task_set wml_task_set) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-SELECT CASE WHEN task_set.weight IS NULL THEN '@extschema@.wml_gram(x, y)' ELSE '@extschema@.wml_gram(x, y, weight)' END
+SELECT CASE WHEN task_set.family <> 'gaussian' THEN
+	-- at the posterior under the prior as it is now; the order of rows makes the last digit the same each time
+	format('coalesce(@extschema@.wml_target_gram(x, y, (SELECT d.prior FROM @extschema@.wml_task_set AS d WHERE '
+		   'd.schema_name OPERATOR(pg_catalog.=) %L AND d.set_name OPERATOR(pg_catalog.=) %L), %s ORDER BY y, x), @extschema@.wml_gram(x, y))',
+		   task_set.schema_name, task_set.set_name, @extschema@.wml_task_exposure(task_set))
+	WHEN task_set.weight IS NULL THEN '@extschema@.wml_gram(x, y)' ELSE '@extschema@.wml_gram(x, y, weight)' END
 $$;
 COMMENT ON FUNCTION wml_task_gram(wml_task_set) IS 'aggregate that collects a task''s gram';
 
@@ -287,7 +314,7 @@ BEGIN
 		RAISE EXCEPTION '% is %', what, part.volatility
 			USING ERRCODE = 'invalid_object_definition', DETAIL = format('Its expression is %s.', part.expression),
 			HINT = 'Expressions of live task sets must be immutable, others at least stable.';
-	ELSIF what IN ('response', 'weight') AND part.kind NOT IN ('number', 'boolean') THEN
+	ELSIF what IN ('response', 'weight', 'exposure') AND part.kind NOT IN ('number', 'boolean') THEN
 		RAISE EXCEPTION '% "%" is of type %', what, given, part.type_name
 			USING ERRCODE = 'datatype_mismatch', DETAIL = 'It must be a number.';
 	END IF;
@@ -303,7 +330,7 @@ COMMENT ON TYPE wml_response IS 'argument of the inverse of a response';
 
 CREATE FUNCTION wml_learn_under(path text, schemas name[], name text, relation regclass, task text, response text, features text,
 								along text, weight text, inverse text, "range" numrange, levels jsonb, live bool, append bool,
-								family text, replace bool, rehearse int,
+								family text, exposure text, replace bool, rehearse int,
 								OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint, OUT coefficients text[])
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -315,14 +342,15 @@ DECLARE
 	weight_is jsonb;
 	along_is jsonb;
 	inverse_is jsonb;
+	exposure_is jsonb;
 BEGIN
-	IF name IS NULL OR relation IS NULL OR task IS NULL OR response IS NULL OR live IS NULL OR append IS NULL THEN
-		RAISE EXCEPTION 'name, relation, task, response, live and append must not be NULL' USING ERRCODE = 'null_value_not_allowed';
+	IF name IS NULL OR relation IS NULL OR task IS NULL OR response IS NULL OR live IS NULL OR append IS NULL OR family IS NULL THEN
+		RAISE EXCEPTION 'name, relation, task, response, live, append and family must not be NULL' USING ERRCODE = 'null_value_not_allowed';
 	ELSIF pg_catalog.cardinality(parts) > 2 THEN
 		RAISE EXCEPTION 'name of a task set must be a table name: "%"', name USING ERRCODE = 'invalid_name';
-	ELSIF family IS DISTINCT FROM 'gaussian' THEN
-		RAISE EXCEPTION 'unknown family: "%"', family USING ERRCODE = 'invalid_parameter_value', HINT = 'Known: gaussian.';
 	END IF;
+	s.family := pg_catalog.lower(family);
+	PERFORM @extschema@.wml_learn_family(s.family, inverse, exposure, rehearse);
 	live := live OR append;
 	s.set_name := parts[pg_catalog.cardinality(parts)];
 	s.schema_name := CASE WHEN pg_catalog.cardinality(parts) = 2 THEN parts[1] ELSE (SELECT n::text FROM unnest(schemas) WITH ORDINALITY AS u (n, i) WHERE n <> 'pg_catalog' ORDER BY i LIMIT 1) END;
@@ -333,13 +361,14 @@ BEGIN
 	task_is := @extschema@.wml_learn_scalar(relation, 'task', task, path, live);
 	response_is := @extschema@.wml_learn_scalar(relation, 'response', response, path, live);
 	weight_is := @extschema@.wml_learn_scalar(relation, 'weight', weight, path, live);
+	exposure_is := @extschema@.wml_learn_scalar(relation, 'exposure', exposure, path, live);
 	along_is := @extschema@.wml_learn_scalar(relation, 'along', along, path, live);
 	inverse_is := @extschema@.wml_learn_scalar('@extschema@.wml_response'::regclass, 'inverse', inverse, path, false);
 	IF features IS NULL THEN
 		SELECT pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum) INTO features
 		FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
 			AND NOT coalesce(task_is -> 'columns' ? attname::text OR response_is -> 'columns' ? attname::text
-				OR weight_is -> 'columns' ? attname::text OR along_is -> 'columns' ? attname::text, false);
+				OR weight_is -> 'columns' ? attname::text OR exposure_is -> 'columns' ? attname::text OR along_is -> 'columns' ? attname::text, false);
 	END IF;
 	SELECT * INTO described FROM @extschema@.wml_learn_features(relation, coalesce(features, ''), path, levels, live);
 
@@ -351,6 +380,7 @@ BEGIN
 	s.task := task_is ->> 'expression';
 	s.response := response_is ->> 'expression';
 	s.weight := weight_is ->> 'expression';
+	s.exposure := exposure_is ->> 'expression';
 	s.along := along_is ->> 'expression';
 	s.inverse := inverse_is ->> 'expression';
 	s.response_range := range;
@@ -360,36 +390,52 @@ BEGIN
 	SELECT pg_catalog.jsonb_object_agg(attname, format_type(atttypid, atttypmod)) INTO s.columns
 	FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
 		AND (attname::text = ANY (described.columns) OR task_is -> 'columns' ? attname::text);
+	SELECT pg_catalog.jsonb_object_agg(attname, format_type(atttypid, atttypmod)) INTO s.exposure_columns
+	FROM pg_catalog.pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped AND exposure_is -> 'columns' ? attname::text;
 	s.live := CASE WHEN append THEN 'append' WHEN live THEN 'yes' ELSE 'no' END;
-	s.family := family;
 	s.learned := pg_catalog.now();
 	SELECT * INTO tasks, rows, skipped FROM @extschema@.wml_learn_make(s);
 	coefficients := s.features;
-	IF rehearse IS NOT NULL THEN
-		PERFORM @extschema@.wml_rehearse_under(s, rehearse);
-	END IF;
+	PERFORM @extschema@.wml_rehearse_if_asked(s, rehearse);
 END $$;
-COMMENT ON FUNCTION wml_learn_under(text, name[], text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, bool, int) IS 'wml_learn in a given search_path';
+COMMENT ON FUNCTION wml_learn_under(text, name[], text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, text, bool, int) IS 'wml_learn in a given search_path';
 
 CREATE FUNCTION wml_learn(name text, relation regclass, task text, response text, features text DEFAULT NULL,
 						  along text DEFAULT NULL, weight text DEFAULT NULL, inverse text DEFAULT NULL,
 						  "range" numrange DEFAULT NULL, levels jsonb DEFAULT NULL, live bool DEFAULT false,
-						  append bool DEFAULT false, family text DEFAULT 'gaussian', replace bool DEFAULT false,
-						  rehearse int DEFAULT NULL,
+						  append bool DEFAULT false, family text DEFAULT 'gaussian', exposure text DEFAULT NULL,
+						  replace bool DEFAULT false, rehearse int DEFAULT NULL,
 						  OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint, OUT coefficients text[])
 	LANGUAGE sql AS $$
 SELECT l.tasks, l."rows", l.skipped, l.coefficients
 FROM @extschema@.wml_learn_under(pg_catalog.current_setting('search_path'), pg_catalog.current_schemas(false), name, relation, task, response,
-	features, along, weight, inverse, "range", levels, live, append, family, replace, rehearse) AS l
+	features, along, weight, inverse, "range", levels, live, append, family, exposure, replace, rehearse) AS l
 $$;
-COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, bool, int) IS 'makes a task set: a table with the gram of each task, and its description';
+COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, text, bool, int) IS 'makes a task set: a table with the gram of each task, and its description';
+
+-- Features whose value is the same in all rows of all tasks teach nothing.  Levels that the user named may come later.
+CREATE FUNCTION wml_learn_constant(s wml_task_set, moment float8[]) RETURNS void
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	constant text;
+BEGIN
+	SELECT s.features[i] INTO constant
+	FROM (SELECT (p ->> 'given')::bool AS given, sum((p ->> 'size')::int) OVER (ORDER BY n) + 1 AS last, (p ->> 'size')::int AS size
+		FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS part (p, n)) AS part, generate_series(last - size + 1, last) AS i
+	WHERE NOT given AND moment[i][i] - moment[1][i] * moment[1][i] <= 1e-13 * moment[i][i] ORDER BY i LIMIT 1;
+	IF constant IS NOT NULL THEN
+		RAISE EXCEPTION 'feature "%" is constant', constant
+			USING ERRCODE = 'data_exception', DETAIL = 'It has the same value in all rows of all tasks, so it explains nothing.',
+			HINT = 'Omit it. The features already include a constant.';
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_learn_constant(wml_task_set, float8[]) IS 'refuses features that are the same in all rows';
 
 CREATE FUNCTION wml_learn_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	started timestamptz := clock_timestamp();
-	constant text;
-	may_be_constant int[];
+	moment float8[];
 BEGIN
 	IF EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 			   WHERE n.nspname = s.schema_name AND c.relname = s.set_name) THEN
@@ -401,6 +447,10 @@ BEGIN
 		PERFORM @extschema@.wml_live_install(s);
 	END IF;
 	EXECUTE format('CREATE VIEW %s AS %s', @extschema@.wml_task_name(s, '_rows'), @extschema@.wml_task_rows(s, s.relation));
+	IF s.family <> 'gaussian' THEN
+		s.prior := @extschema@.wml_learn_prior(s);
+	END IF;
+	INSERT INTO @extschema@.wml_task_set SELECT s.*;
 	EXECUTE format('CREATE TABLE %s%s AS SELECT task AS %I, %s AS gram FROM %s WHERE task IS NOT NULL GROUP BY task',
 		@extschema@.wml_task_name(s), CASE WHEN s.live = 'no' THEN '' ELSE ' WITH (fillfactor = 50)' END, s.key,
 		@extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
@@ -409,22 +459,10 @@ BEGIN
 	EXECUTE format('COMMENT ON VIEW %s IS %L', @extschema@.wml_task_name(s, '_rows'), 'rows of the task set: task, features, response');
 	EXECUTE format('ANALYZE %s', @extschema@.wml_task_name(s));
 
-	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
-		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
-	-- levels that the user named may come later
-	SELECT coalesce(array_agg(i), '{}') INTO may_be_constant
-	FROM (SELECT (p ->> 'given')::bool AS given, sum((p ->> 'size')::int) OVER (ORDER BY n) + 1 AS last, (p ->> 'size')::int AS size
-		FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS part (p, n)) AS part, generate_series(last - size + 1, last) AS i
-	WHERE given;
-	EXECUTE format('SELECT (%L::text[])[i] FROM (SELECT @extschema@.wml_second_moment(@extschema@.wml_merge(gram)) AS moment FROM %s WHERE @extschema@.wml_usable(gram)) AS g, '
-		'generate_series(2, %s) AS m (i) WHERE moment[i][i] - moment[1][i] * moment[1][i] <= 1e-13 * moment[i][i] AND NOT i = ANY (%L::int[]) LIMIT 1',
-		s.features, @extschema@.wml_task_name(s), cardinality(s.features), may_be_constant) INTO constant;
-	IF constant IS NOT NULL THEN
-		RAISE EXCEPTION 'feature "%" is constant', constant
-			USING ERRCODE = 'data_exception', DETAIL = 'It has the same value in all rows of all tasks, so it explains nothing.',
-			HINT = 'Omit it. The features already include a constant.';
-	END IF;
-	INSERT INTO @extschema@.wml_task_set SELECT s.*;
+	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0), '
+		'@extschema@.wml_second_moment(@extschema@.wml_merge(gram) FILTER (WHERE @extschema@.wml_usable(gram))) FROM %s',
+		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped, moment;
+	PERFORM @extschema@.wml_learn_constant(s, moment);
 	IF s.live <> 'no' THEN
 		PERFORM @extschema@.wml_live_columns(s);
 	END IF;

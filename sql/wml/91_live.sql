@@ -33,13 +33,15 @@ SELECT format($sql$WITH %4$sdelta AS (%1$s), changed AS (
 			INSERT INTO %2$s AS kept (%3$I, gram, removed)
 			SELECT task, added, removed FROM delta WHERE task IS NOT NULL ORDER BY task
 			ON CONFLICT (%3$I) DO UPDATE SET
-				gram = @extschema@.wml_gram_change(kept.gram, kept.peaks, excluded.gram, excluded.removed),
-				peaks = @extschema@.wml_gram_peaks(kept.gram, kept.peaks, excluded.gram, excluded.removed),
+				gram = %5$s,
+				peaks = %6$s,
 				removed = NULL
 			RETURNING %3$I, gram, removed)
 		SELECT array_agg(%3$I) FILTER (WHERE gram IS NULL OR removed IS NOT NULL),
 			array_agg(%3$I) FILTER (WHERE removed IS NULL AND @extschema@.wml_n(gram) = 0 AND @extschema@.wml_skipped(gram) = 0)
-		INTO wml_again, wml_gone FROM changed$sql$, delta, @extschema@.wml_task_name(s), s.key, first)
+		INTO wml_again, wml_gone FROM changed$sql$, delta, @extschema@.wml_task_name(s), s.key, first,
+	CASE WHEN s.family = 'gaussian' THEN '@extschema@.wml_gram_change(kept.gram, kept.peaks, excluded.gram, excluded.removed)' ELSE 'NULL' END,
+	CASE WHEN s.family = 'gaussian' THEN '@extschema@.wml_gram_peaks(kept.gram, kept.peaks, excluded.gram, excluded.removed)' ELSE 'NULL' END)
 $$;
 COMMENT ON FUNCTION wml_live_change(wml_task_set, text, text) IS 'statement that applies added and removed rows to the tasks';
 
@@ -93,13 +95,19 @@ DECLARE
 	gram text := @extschema@.wml_task_gram(s);
 	came text := @extschema@.wml_task_rows(s, 'wml_new');
 	went text := @extschema@.wml_task_rows(s, 'wml_old');
-	inserted text := format('SELECT task, %s AS added, NULL::@extschema@.wml_gram AS removed FROM (%s) AS came GROUP BY task', gram, came);
-	deleted text := format('SELECT task, NULL::@extschema@.wml_gram AS added, %s AS removed FROM (%s) AS went GROUP BY task', gram, went);
-	updated text := format('SELECT task, %1$s FILTER (WHERE is_new) AS added, %1$s FILTER (WHERE NOT is_new) AS removed '
-		'FROM (SELECT true AS is_new, * FROM (%2$s) AS came UNION ALL SELECT false, * FROM (%3$s) AS went) AS changed GROUP BY task',
-		gram, came, went);
+	-- of other families than the gaussian, tasks that change are counted anew
+	exact bool := s.family = 'gaussian';
+	nothing text := 'NULL::@extschema@.wml_gram';
+	inserted text := format('SELECT task, %s AS added, %s AS removed FROM (%s) AS came GROUP BY task',
+		CASE WHEN exact THEN gram ELSE nothing END, nothing, came);
+	deleted text := format('SELECT task, %s AS added, %s AS removed FROM (%s) AS went GROUP BY task',
+		nothing, CASE WHEN exact THEN gram ELSE nothing END, went);
+	updated text := format('SELECT task, %1$s AS added, %2$s AS removed '
+		'FROM (SELECT true AS is_new, * FROM (%3$s) AS came UNION ALL SELECT false, * FROM (%4$s) AS went) AS changed GROUP BY task',
+		CASE WHEN exact THEN gram || ' FILTER (WHERE is_new)' ELSE nothing END,
+		CASE WHEN exact THEN gram || ' FILTER (WHERE NOT is_new)' ELSE nothing END, came, went);
 	truncated text := format('INSERT INTO %s (task, added, removed) SELECT task, NULL, %s FROM (%s) AS went WHERE task IS NOT NULL GROUP BY task',
-		pending, gram, @extschema@.wml_task_rows(s, 'ONLY wml_truncated'));
+		pending, CASE WHEN exact THEN gram ELSE nothing END, @extschema@.wml_task_rows(s, 'ONLY wml_truncated'));
 	declarations text := format(E'\n#variable_conflict use_column\nDECLARE\n	wml_again %1$s[];\n	wml_gone %1$s[];\n', s.key_type);
 	is_simple bool;
 	body text;
@@ -157,16 +165,17 @@ BEGIN
 			HINT = 'Drop it with wml_drop, or learn it again with replace => true.';
 	END IF;
 	IF TG_OP = 'TRUNCATE' THEN
-		%10$s
+		IF TG_WHEN = 'BEFORE' THEN
+			%10$s
+		ELSE
+			PERFORM %11$s();
+		END IF;
 		RETURN NULL;
 	END IF;
 	wml_step := @extschema@.wml_live_leave(%1$L);
 	IF wml_step = 'alone' THEN
 		IF TG_OP = 'INSERT' THEN
-			INSERT INTO %1$s AS kept (%3$I, gram)
-			SELECT task, %13$s FROM (%14$s) AS came WHERE task IS NOT NULL GROUP BY task ORDER BY task
-			ON CONFLICT (%3$I) DO UPDATE SET gram = kept.gram OPERATOR(@extschema@.+) excluded.gram;
-			RETURN NULL;
+%13$s
 		ELSIF TG_OP = 'UPDATE' THEN
 		%7$s;
 		ELSE
@@ -190,9 +199,12 @@ BEGIN
 END $sql$, name, pending, s.key, inserted, updated, deleted,
 			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s),
 			CASE WHEN is_simple THEN format('DELETE FROM %s;', name)
-				ELSE format(E'EXECUTE format(%L, TG_RELID::regclass);\n		PERFORM %s();',
-					truncated, @extschema@.wml_task_name(s, '_fold')) END,
-			@extschema@.wml_task_name(s, '_fold'), @extschema@.wml_task_name(s, '_rows'), gram, came);
+				ELSE format('EXECUTE format(%L, TG_RELID::regclass);', truncated) END,
+			@extschema@.wml_task_name(s, '_fold'), @extschema@.wml_task_name(s, '_rows'),
+			CASE WHEN exact THEN format($sql$			INSERT INTO %1$s AS kept (%2$I, gram)
+			SELECT task, %3$s FROM (%4$s) AS came WHERE task IS NOT NULL GROUP BY task ORDER BY task
+			ON CONFLICT (%2$I) DO UPDATE SET gram = kept.gram OPERATOR(@extschema@.+) excluded.gram;
+			RETURN NULL;$sql$, name, s.key, gram, came) ELSE '		' || @extschema@.wml_live_change(s, inserted) || ';' END);
 	END IF;
 	EXECUTE @extschema@.wml_live_function(s, '_keep', 'trigger', body);
 
@@ -209,6 +221,11 @@ END $sql$, name, pending, s.key, inserted, updated, deleted,
 			s.set_name || '_delete', member, @extschema@.wml_task_name(s, '_keep'));
 		EXECUTE format('CREATE TRIGGER %I BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s()',
 			s.set_name || '_truncate', member, @extschema@.wml_task_name(s, '_keep'));
+		-- tasks that lost some of their rows are looked at when these are gone
+		IF s.live = 'yes' AND NOT is_simple THEN
+			EXECUTE format('CREATE TRIGGER %I AFTER TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s()',
+				s.set_name || '_truncated', member, @extschema@.wml_task_name(s, '_keep'));
+		END IF;
 	END LOOP;
 	-- nobody else may put them on rows of their own
 	EXECUTE format('REVOKE ALL ON FUNCTION %s(), %s(), %s() FROM PUBLIC', @extschema@.wml_task_name(s, '_enter'),
@@ -247,12 +264,17 @@ BEGIN
 		PERFORM @extschema@.wml_live_install(s);
 		EXECUTE format('DELETE FROM %s', @extschema@.wml_task_name(s, '_pending'));
 	END IF;
+	IF s.family <> 'gaussian' THEN
+		s.prior := @extschema@.wml_learn_prior(s);
+		UPDATE @extschema@.wml_task_set AS t SET prior = s.prior WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
+	END IF;
 	EXECUTE format('DELETE FROM %s', @extschema@.wml_task_name(s));
 	EXECUTE format('INSERT INTO %s (%I, gram) SELECT task, %s FROM %s WHERE task IS NOT NULL GROUP BY task',
 		@extschema@.wml_task_name(s), s.key, @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
 	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
 		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
 	UPDATE @extschema@.wml_task_set AS t SET learned = now() WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
+	PERFORM @extschema@.wml_rehearse_if_asked(s, CASE WHEN coalesce((s.method ->> 'automatic')::bool, true) THEN NULL ELSE (s.method ->> 'known')::int END);
 END $$;
 COMMENT ON FUNCTION wml_refresh_make(wml_task_set) IS 'counts all tasks of a task set again and recreates its triggers';
 
@@ -289,12 +311,13 @@ CREATE FUNCTION wml_task_current(s wml_task_set) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT CASE WHEN s.live = 'append' THEN format($sql$SELECT task, CASE WHEN waits AND gram IS NULL THEN (SELECT %4$s FROM %5$s AS r WHERE r.task %6$s now.task) ELSE gram END AS gram
 	FROM (SELECT coalesce(t.%2$I, p.task) AS task, p.task IS NOT NULL AS waits,
-			@extschema@.wml_gram_change(t.gram, t.peaks, p.added, p.removed) AS gram
+			%7$s AS gram
 		FROM %1$s AS t FULL JOIN (SELECT task, @extschema@.wml_merge(added) AS added, @extschema@.wml_merge(removed) AS removed
 			FROM %3$s GROUP BY task) AS p ON p.task %6$s t.%2$I) AS now
-	WHERE gram IS NULL OR @extschema@.wml_n(gram) > 0 OR @extschema@.wml_skipped(gram) > 0$sql$,
+	WHERE gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.>) 0 OR @extschema@.wml_skipped(gram) OPERATOR(pg_catalog.>) 0$sql$,
 		@extschema@.wml_task_name(s), s.key, @extschema@.wml_task_name(s, '_pending'), @extschema@.wml_task_gram(s),
-		@extschema@.wml_task_name(s, '_rows'), s.equality)
+		@extschema@.wml_task_name(s, '_rows'), s.equality,
+		CASE WHEN s.family = 'gaussian' THEN '@extschema@.wml_gram_change(t.gram, t.peaks, p.added, p.removed)' ELSE 'CASE WHEN p.task IS NULL THEN t.gram END' END)
 	ELSE format('SELECT %I AS task, gram FROM %s', s.key, @extschema@.wml_task_name(s)) END
 $$;
 COMMENT ON FUNCTION wml_task_current(wml_task_set) IS 'query of the tasks and their grams, with pending changes';
@@ -330,7 +353,8 @@ COMMENT ON FUNCTION wml_is_plain_table(text, name) IS 'a table with grams that t
 
 CREATE FUNCTION wml_list_task_sets()
 	RETURNS TABLE (schema_name text, set_name text, relation text, tasks bigint, "rows" bigint, skipped bigint, features int,
-				   live text, size bigint, waiting bigint, learned timestamptz)
+				   live text, size bigint, waiting bigint, learned timestamptz, family text, method text,
+				   against_all_alike float8, against_task_alone float8)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	s @extschema@.wml_task_set;
@@ -342,6 +366,10 @@ BEGIN
 		features := cardinality(s.features);
 		live := CASE WHEN to_regclass(@extschema@.wml_task_name(s)) IS NULL THEN 'dropped' ELSE s.live END;
 		learned := s.learned;
+		family := s.family;
+		method := coalesce(nullif(concat_ws(' ', s.method ->> 'model', s.method ->> 'weights'), ''), 'prior');
+		against_all_alike := (s.method ->> 'against_all_alike')::float8;
+		against_task_alone := (s.method ->> 'against_task_alone')::float8;
 		size := pg_total_relation_size(to_regclass(@extschema@.wml_task_name(s)));
 		tasks := NULL;
 		rows := NULL;
@@ -360,8 +388,8 @@ END $$;
 COMMENT ON FUNCTION wml_list_task_sets() IS 'all task sets';
 
 CREATE VIEW wml_task_sets AS
-SELECT schema_name, set_name, relation, tasks, "rows", skipped, features, live, waiting, pg_catalog.pg_size_pretty(size) AS size,
-	pg_catalog.now() OPERATOR(pg_catalog.-) learned AS age
+SELECT schema_name, set_name, relation, tasks, "rows", skipped, features, family, live, waiting, method, against_all_alike, against_task_alone,
+	pg_catalog.pg_size_pretty(size) AS size, pg_catalog.now() OPERATOR(pg_catalog.-) learned AS age
 FROM wml_list_task_sets();
-COMMENT ON VIEW wml_task_sets IS 'all task sets: tasks and rows (NULL without the privilege to read them), live or not, pending changes, size, and age of the last count';
+COMMENT ON VIEW wml_task_sets IS 'all task sets: tasks and rows (NULL without the privilege to read them), live or not, pending changes, the method of forecasts and its error in rehearsals, size, and age of the last count';
 GRANT SELECT ON wml_task_sets TO PUBLIC;

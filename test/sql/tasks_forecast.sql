@@ -61,6 +61,30 @@ SELECT bool_and(value > 0) AS positive, sum(value) <= 1 + 1e-9 AS shares FROM wm
 SELECT item, error > 0 AS error, shared IS NOT NULL AS shared FROM wml_explain('cast_products', 21) WHERE part = 'coefficient';
 SELECT part, item FROM wml_explain('cast_products', 'a new one');
 
+-- rehearsed without being asked, as far as that is sensible
+SELECT tasks FROM wml_learn('cast_again', 'cast_sales', task => 'product', response => 'units', features => 'kind, sin(week / 8.0) AS season', along => 'week', replace => true);
+SELECT method ->> 'automatic' AS automatic, method ->> 'known' AS known, method ->> 'tasks' AS tasks FROM wml_task_set WHERE set_name = 'cast_again';
+SELECT v.method = concat_ws(' ', s.method ->> 'model', s.method ->> 'weights') AS method, v.against_all_alike < 1 AS better_than_all_alike, v.against_task_alone > 0 AS against_task_alone
+FROM wml_task_sets AS v JOIN wml_task_set AS s USING (set_name) WHERE set_name = 'cast_again';
+UPDATE wml_task_set SET method = jsonb_set(method, '{known}', '"3"') WHERE set_name = 'cast_again';
+SELECT tasks FROM wml_refresh('cast_again');
+SELECT method ->> 'known' AS known FROM wml_task_set WHERE set_name = 'cast_again';
+-- the method that was rehearsed for a target with few rows, any for one with many
+UPDATE wml_task_set SET method = jsonb_build_object('known', 8, 'model', 'stack', 'weights', 'stacked') WHERE set_name = 'cast_again';
+SELECT task, model, status FROM wml_forecast('cast_again', 'SELECT * FROM cast_rows WHERE product IN (20, 21, 22) AND week = 51');
+SELECT DISTINCT item FROM wml_explain('cast_again', 21) WHERE part = 'rehearsal';
+SELECT tasks FROM wml_learn('cast_again', 'cast_sales', task => 'product', response => 'units', features => 'kind', along => 'week', replace => true, rehearse => 0);
+SELECT tasks FROM wml_refresh('cast_again');
+SELECT v.method, v.against_all_alike, s.method FROM wml_task_sets AS v JOIN wml_task_set AS s USING (set_name) WHERE set_name = 'cast_again';
+CREATE TABLE cast_many AS SELECT task, sin(task * 7 + i) AS z, task % 11 + (task % 3) * sin(task * 7 + i) + 0.3 * sin(task * 78.233 + i * 12.9898) AS y FROM generate_series(1, 301) AS task, generate_series(1, 12) AS i;
+SELECT tasks FROM wml_learn('cast_again', 'cast_many', task => 'task', response => 'y', replace => true);
+SELECT method ->> 'model' AS model, method ->> 'tasks' AS tasks, (method ->> 'against_all_alike')::float8 < 0.5 AS better FROM wml_task_set WHERE set_name = 'cast_again';
+SELECT count(*), min(model) AS model FROM wml_forecast('cast_again', 'cast_many');
+SELECT tasks FROM wml_learn('cast_again', 'cast_many', task => 'task % 4', response => 'y', features => 'z', replace => true);
+SELECT v.method, s.method FROM wml_task_sets AS v JOIN wml_task_set AS s USING (set_name) WHERE set_name = 'cast_again';
+SELECT wml_drop('cast_again');
+DROP TABLE cast_many;
+
 -- the inverse of the response, its mean, and a range
 CREATE TABLE cast_log AS SELECT i % 8 AS task, sin(i) AS z, exp(1 + 0.1 * (i % 8) + sin(i) * 0.5 + 0.3 * sin(i * 78.233 + cos(i))) AS y, 0.1 * sin(i * 37.1) AS small FROM generate_series(1, 400) AS i;
 SELECT tasks FROM wml_learn('cast_logs', 'cast_log', task => 'task', response => 'ln(y)', inverse => 'exp(y)', features => 'z', range => '[0,4.5]');

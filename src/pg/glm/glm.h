@@ -36,6 +36,13 @@ extern void wml_check_feature_count(int features, int coefficients);
 extern void wml_get_posterior(const WmlcPrior *prior, const WmlcGram *gram,
 							  WmlcPosterior *posterior);
 
+/* The linear predictor of the arguments (prior, gram, x, level). */
+extern void wml_predict_args(FunctionCallInfo fcinfo, const WmlcPrior *prior,
+							 WmlcPrediction *prediction);
+
+/* The exposure, if it is positive and finite. */
+extern double wml_check_exposure(double exposure);
+
 /* Rows that an aggregate keeps. */
 typedef struct WmlKeptRows
 {

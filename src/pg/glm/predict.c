@@ -72,8 +72,8 @@ wml_predict_probability_coef(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(wmlc_likelihood_mean(&likelihood, predictor_of_args(fcinfo)));
 }
 
-static double
-check_exposure(double exposure)
+double
+wml_check_exposure(double exposure)
 {
 	if (!(exposure > 0.0) || isinf(exposure))
 		ereport(ERROR,
@@ -86,16 +86,15 @@ Datum
 wml_predict_rate_coef(PG_FUNCTION_ARGS)
 {
 	WmlcLikelihood likelihood = {.family = WMLC_POISSON};
-	double		exposure = check_exposure(PG_GETARG_FLOAT8(2));
+	double		exposure = wml_check_exposure(PG_GETARG_FLOAT8(2));
 
 	PG_RETURN_FLOAT8(exposure * wmlc_likelihood_mean(&likelihood, predictor_of_args(fcinfo)));
 }
 
 /* ---- of a task under a prior ---- */
 
-/* Of the arguments (prior, gram, x, level). */
-static void
-predict(FunctionCallInfo fcinfo, const WmlcPrior *prior, WmlcPrediction *prediction)
+void
+wml_predict_args(FunctionCallInfo fcinfo, const WmlcPrior *prior, WmlcPrediction *prediction)
 {
 	WmlcPosterior posterior;
 	double	   *x;
@@ -131,7 +130,7 @@ wml_predict_probability(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior is of the %s family and has no probabilities", wmlc_word(&wmlc_families, prior.family)),
 				 errhint("Use wml_predict_rate for counts and wml_predict_interval for measurements.")));
-	predict(fcinfo, &prior, &prediction);
+	wml_predict_args(fcinfo, &prior, &prediction);
 	likelihood.family = prior.family;
 	likelihood.dispersion = prior.dispersion;
 	{
@@ -156,14 +155,14 @@ wml_predict_rate(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
 		PG_RETURN_NULL();
-	exposure = check_exposure(PG_GETARG_FLOAT8(4));
+	exposure = wml_check_exposure(PG_GETARG_FLOAT8(4));
 	prior = wml_prior_view(PG_GETARG_PRIOR(0));
 	if (prior.family != WMLC_POISSON && prior.family != WMLC_NEGATIVE_BINOMIAL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior is of the %s family and has no rates", wmlc_word(&wmlc_families, prior.family)),
 				 errhint("Use wml_predict_probability for yes-or-no responses and wml_predict_interval for measurements.")));
-	predict(fcinfo, &prior, &prediction);
+	wml_predict_args(fcinfo, &prior, &prediction);
 	likelihood.family = prior.family;
 	likelihood.dispersion = prior.dispersion;
 	{

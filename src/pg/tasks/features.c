@@ -24,6 +24,7 @@
 PG_FUNCTION_INFO_V1(wml_features);
 PG_FUNCTION_INFO_V1(wml_category);
 PG_FUNCTION_INFO_V1(wml_finite);
+PG_FUNCTION_INFO_V1(wml_finite_features);
 
 static void
 check_count(int64 count)
@@ -183,20 +184,35 @@ wml_category(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 
-/* wml_finite(x): no NaN, no infinity, and nothing NULL. */
-Datum
-wml_finite(PG_FUNCTION_ARGS)
+/* No NaN, no infinity, and nothing NULL. */
+static bool
+is_finite(ArrayType *array)
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
 	const double *x = (const double *) ARR_DATA_PTR(array);
 	int			count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
 	if (array_contains_nulls(array))
-		PG_RETURN_BOOL(false);
+		return false;
 	for (int i = 0; i < count; i++)
 	{
 		if (!isfinite(x[i]))
-			PG_RETURN_BOOL(false);
+			return false;
 	}
-	PG_RETURN_BOOL(true);
+	return true;
+}
+
+Datum
+wml_finite(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(is_finite(PG_GETARG_ARRAYTYPE_P(0)));
+}
+
+Datum
+wml_finite_features(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
+
+	if (!is_finite(array))
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(array);
 }

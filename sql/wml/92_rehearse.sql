@@ -1,0 +1,268 @@
+-- Rehearsals of task sets, and families other than the gaussian
+
+-- What is known of the tasks
+
+CREATE FUNCTION wml_task_prior(s wml_task_set) RETURNS wml_prior
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	result @extschema@.wml_prior;
+BEGIN
+	IF s.family <> 'gaussian' THEN
+		RETURN s.prior;
+	END IF;
+	EXECUTE format('SELECT CASE WHEN count(*) > 1 THEN @extschema@.wml_prior(array_agg(gram ORDER BY task), method => ''reml'', evenness => %s) END '
+		'FROM (%s) AS known WHERE @extschema@.wml_usable(gram)', cardinality(s.features), @extschema@.wml_task_current(s)) INTO result;
+	RETURN result;
+END $$;
+COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; NULL if there are fewer than two';
+
+-- With a column that tells which rows correspond, the windows are those of the given task's own rows.  What tasks of
+-- other families have in common shows in their working grams at the mean of all.
+CREATE FUNCTION wml_task_sources(s wml_task_set, wanted text, OUT keys text[], OUT grams wml_gram[], OUT windows wml_gram[])
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	own text := format('(SELECT min(along) AS first, max(along) AS last FROM %s WHERE task::text = $1)', @extschema@.wml_task_name(s, '_rows'));
+BEGIN
+	IF s.family <> 'gaussian' THEN
+		EXECUTE format($sql$
+			SELECT array_agg(task::text ORDER BY task), array_agg(gram ORDER BY task)
+			FROM (SELECT task, @extschema@.wml_working_gram(x, y, $2, $3, %s) AS gram FROM %s AS r%s AND task IS NOT NULL GROUP BY task) AS known
+			WHERE @extschema@.wml_usable(gram)$sql$,
+			@extschema@.wml_task_exposure(s), @extschema@.wml_task_name(s, '_rows'),
+			CASE WHEN s.along IS NULL THEN ' WHERE true' ELSE format(', %s AS own WHERE along BETWEEN own.first AND own.last', own) END)
+			INTO keys, grams USING wanted, @extschema@.wml_family(s.prior), @extschema@.wml_prior_mean(s.prior);
+	ELSIF s.along IS NULL THEN
+		EXECUTE format('SELECT array_agg(task::text ORDER BY task), array_agg(gram ORDER BY task) FROM (%s) AS known '
+			'WHERE @extschema@.wml_usable(gram)', @extschema@.wml_task_current(s)) INTO keys, grams;
+	ELSE
+		EXECUTE format($sql$
+			SELECT array_agg(known.task::text ORDER BY known.task), array_agg(known.gram ORDER BY known.task), array_agg(w.gram ORDER BY known.task)
+			FROM (%1$s) AS known JOIN (
+				SELECT r.task, %2$s AS gram FROM %3$s AS r, %4$s AS own WHERE along BETWEEN own.first AND own.last GROUP BY r.task) AS w
+				ON w.task %5$s known.task
+			WHERE @extschema@.wml_usable(known.gram) AND @extschema@.wml_usable(w.gram)$sql$,
+			@extschema@.wml_task_current(s), @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'), own, s.equality)
+			INTO keys, grams, windows USING wanted;
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_task_sources(wml_task_set, text) IS 'all tasks that can be learned from, and their grams over the window of one of them';
+
+-- Rehearsals
+
+-- Every method tunes each target by itself, but for the prior.  Of larger task sets than this, the prior serves all.
+CREATE FUNCTION wml_rehearsed_tasks() RETURNS int
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 300 $$;
+COMMENT ON FUNCTION wml_rehearsed_tasks() IS 'most tasks that a rehearsal looks at, and that all methods are tried for unless asked';
+
+-- As many rows as the tasks with the fewest have, but not more than half of what is usual, nor than tell much.
+CREATE FUNCTION wml_rehearsed_rows(s wml_task_set) RETURNS int
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	result int;
+BEGIN
+	EXECUTE format('SELECT CASE WHEN count(*) >= 5 THEN greatest(1, least(percentile_disc(0.1) WITHIN GROUP (ORDER BY n), '
+		'percentile_disc(0.5) WITHIN GROUP (ORDER BY n) / 2, greatest(8, 2 * %s))) END '
+		'FROM (SELECT @extschema@.wml_n(gram) AS n FROM (%s) AS known WHERE @extschema@.wml_usable(gram)) AS sizes',
+		cardinality(s.features), @extschema@.wml_task_current(s)) INTO result;
+	RETURN result;
+END $$;
+COMMENT ON FUNCTION wml_rehearsed_rows(wml_task_set) IS 'how many rows of a task to take for known in rehearsals; NULL when there are too few tasks';
+
+-- Rows with their number within the task, of some tasks; half tells the tasks apart by turns.
+CREATE FUNCTION wml_rehearsed_query(s wml_task_set, known int) RETURNS text
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format($sql$SELECT r.*, row_number() OVER (PARTITION BY r.task ORDER BY %1$s) AS number, chosen.half
+	FROM %2$s AS r JOIN (
+		SELECT task, place %% 2 AS half
+		FROM (SELECT task, row_number() OVER turn AS place, sum(@extschema@.wml_n(gram)) OVER turn AS size
+			FROM (%3$s) AS kept WHERE @extschema@.wml_usable(gram) AND @extschema@.wml_n(gram) > %4$s
+			WINDOW turn AS (ORDER BY md5(task::text), task)) AS turns
+		WHERE place <= @extschema@.wml_rehearsed_tasks() AND (size <= 1000000 OR place <= 10)) AS chosen ON r.task %5$s chosen.task
+	WHERE r.x IS NOT NULL AND r.y IS NOT NULL$sql$,
+	CASE WHEN s.along IS NULL THEN 'md5(x::text || y::text)' ELSE 'along' END, @extschema@.wml_task_name(s, '_rows'),
+	@extschema@.wml_task_current(s), known, s.equality)
+$$;
+COMMENT ON FUNCTION wml_rehearsed_query(wml_task_set, int) IS 'query of the rows that a rehearsal uses';
+
+CREATE FUNCTION wml_rehearse_gaussian(s wml_task_set, known int, models text[], OUT tuned wml_tuned, OUT tasks int)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	sources @extschema@.wml_gram[];
+	windows @extschema@.wml_gram[];
+BEGIN
+	EXECUTE format($sql$
+		SELECT array_agg(gram ORDER BY task), array_agg(known ORDER BY task)
+		FROM (SELECT task, %1$s AS gram, %1$s FILTER (WHERE number <= %2$s) AS known FROM (%3$s) AS numbered GROUP BY task) AS collected
+		WHERE @extschema@.wml_usable(gram) AND @extschema@.wml_usable(known) AND @extschema@.wml_n(gram) > @extschema@.wml_n(known)$sql$,
+		@extschema@.wml_task_gram(s), known, @extschema@.wml_rehearsed_query(s, known)) INTO sources, windows;
+	tasks := coalesce(cardinality(sources), 0);
+	IF tasks >= 3 THEN
+		tuned := @extschema@.wml_tune(sources[2:], windows[1], windows[2:], models => models);
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_rehearse_gaussian(wml_task_set, int, text[]) IS 'the method that forecasts tasks best from their first rows';
+
+-- Each half of the tasks learns from the other one.  Errors are deviances of the rows that are not known.
+CREATE FUNCTION wml_rehearse_family(s wml_task_set, known int, OUT tasks int, OUT against_all_alike float8, OUT against_task_alone float8)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET client_min_messages = error AS $$
+DECLARE
+	numbered text := @extschema@.wml_rehearsed_query(s, known);
+	columns text := @extschema@.wml_task_exposure(s);
+	family text := @extschema@.wml_family(s.prior);
+	prior @extschema@.wml_prior;
+	alike float8[];
+	sums float8[] := '{0,0,0}';
+	added float8[];
+BEGIN
+	EXECUTE format('SELECT count(DISTINCT task) FROM (%s) AS numbered WHERE number > %s', numbered, known) INTO tasks;
+	IF tasks < 4 THEN
+		RETURN;
+	END IF;
+	FOR part IN 0 .. 1 LOOP
+		prior := @extschema@.wml_glm_prior(format('SELECT task, x, y, %s FROM (%s) AS numbered WHERE half <> %s', columns, numbered, part),
+			family, method => 'reml', evenness => cardinality(s.features));
+		alike := (@extschema@.wml_glm_train(format('SELECT x, y, %s FROM (%s) AS numbered WHERE half <> %s', columns, numbered, part), family)).coef;
+		EXECUTE format($sql$
+			WITH numbered AS MATERIALIZED (SELECT task, x, y, %1$s, number FROM (%2$s) AS n WHERE half = %3$s),
+			own AS MATERIALIZED (SELECT task, @extschema@.wml_target_gram(x, y, $1, exposure, weight) AS gram, (@extschema@.wml_glm(x, y, $3, exposure, weight)).coef
+				FROM numbered WHERE number <= %4$s GROUP BY task)
+			SELECT ARRAY[sum(weight * @extschema@.wml_deviance($3, y, p.estimate, exposure)), sum(weight * @extschema@.wml_deviance($3, y, %5$s, exposure)),
+				sum(weight * @extschema@.wml_deviance($3, y, %6$s, exposure))]
+			FROM numbered JOIN own USING (task), @extschema@.wml_predict_response($1, gram, x, 0.9, exposure) AS p WHERE number > %4$s$sql$,
+			replace(replace(columns, '1::double precision, ', '1::double precision AS exposure, '), ', 1::double precision', ', 1::double precision AS weight'),
+			numbered, part, known,
+			CASE WHEN family = 'binomial' THEN '@extschema@.wml_predict_probability($2, x)' ELSE '@extschema@.wml_predict_rate($2, x, exposure)' END,
+			CASE WHEN family = 'binomial' THEN '@extschema@.wml_predict_probability(coef, x)' ELSE '@extschema@.wml_predict_rate(coef, x, exposure)' END)
+			INTO added USING prior, alike, family;
+		sums := ARRAY(SELECT a + coalesce(b, 0) FROM unnest(sums, added) AS u (a, b));
+	END LOOP;
+	against_all_alike := sums[1] / nullif(sums[2], 0);
+	against_task_alone := sums[1] / nullif(sums[3], 0);
+END $$;
+COMMENT ON FUNCTION wml_rehearse_family(wml_task_set, int) IS 'how well the prior forecasts tasks from their first rows, as shares of other models'' deviance';
+
+CREATE FUNCTION wml_rehearse_under(s wml_task_set, known int, automatic bool,
+								   OUT model text, OUT weights text, OUT against_all_alike float8, OUT against_task_alone float8)
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	t @extschema@.wml_tuned;
+	r record;
+	tasks int;
+	size bigint;
+BEGIN
+	IF known IS NULL OR known < 1 THEN
+		RAISE EXCEPTION 'number of known rows in rehearsals must be positive: %', known USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	IF s.family = 'gaussian' THEN
+		EXECUTE format('SELECT count(*) FROM %s', @extschema@.wml_task_name(s)) INTO size;
+		SELECT * INTO r FROM @extschema@.wml_rehearse_gaussian(s, known,
+			CASE WHEN automatic AND size > @extschema@.wml_rehearsed_tasks() THEN '{prior}'::text[] END);
+		t := r.tuned;
+		tasks := r.tasks;
+	ELSE
+		SELECT * INTO r FROM @extschema@.wml_rehearse_family(s, known);
+		tasks := r.tasks;
+		t.model := 'prior';
+		t.rehearsal := r.against_all_alike;
+		t.against_target := r.against_task_alone;
+	END IF;
+	IF t.rehearsal IS NULL THEN
+		RAISE EXCEPTION 'too few tasks for rehearsals: %', tasks
+			USING ERRCODE = 'data_exception', DETAIL = format('At least %s tasks must have more than %s rows.', CASE WHEN s.family = 'gaussian' THEN 'three' ELSE 'four' END, known);
+	END IF;
+	model := t.model;
+	weights := CASE WHEN t.model <> 'prior' THEN t.weights END;
+	against_all_alike := t.rehearsal;
+	against_task_alone := t.against_target;
+	UPDATE @extschema@.wml_task_set AS d
+	SET method = jsonb_build_object('automatic', automatic, 'known', known, 'tasks', tasks, 'model', model, 'weights', weights, 'eta', t.eta, 'ridge', t.ridge,
+		'shrink', t.shrink, 'evenness', t.evenness, 'whiten', t.whiten, 'adapt_steps', t.adapt_steps, 'source_rows', t.source_rows::text,
+		'against_all_alike', t.rehearsal, 'against_task_alone', t.against_target)
+	WHERE (d.schema_name, d.set_name) = (s.schema_name, s.set_name);
+END $$;
+COMMENT ON FUNCTION wml_rehearse_under(wml_task_set, int, bool) IS 'chooses the method of forecasts by rehearsal';
+
+-- NULL: as it seems best, and not at all where that is impossible.  0: never.
+CREATE FUNCTION wml_rehearse_if_asked(s wml_task_set, known int) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	usual int;
+BEGIN
+	SELECT d.* INTO s FROM @extschema@.wml_task_set AS d WHERE (d.schema_name, d.set_name) = (s.schema_name, s.set_name);
+	IF known > 0 THEN
+		PERFORM @extschema@.wml_rehearse_under(s, known, false);
+	ELSIF known = 0 THEN
+		UPDATE @extschema@.wml_task_set AS d SET method = '{"automatic": false, "known": 0}' WHERE (d.schema_name, d.set_name) = (s.schema_name, s.set_name);
+	ELSE
+		usual := @extschema@.wml_rehearsed_rows(s);
+		IF usual IS NOT NULL THEN
+			BEGIN
+				PERFORM @extschema@.wml_rehearse_under(s, usual, true);
+			EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+				RAISE NOTICE 'methods were not rehearsed: %', SQLERRM
+					USING HINT = 'Forecasts use the prior. wml_rehearse tries again.';
+			END;
+		END IF;
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_rehearse_if_asked(wml_task_set, int) IS 'the rehearsal of a task set that was just counted';
+
+CREATE FUNCTION wml_rehearse(name text, known int DEFAULT NULL,
+							 OUT model text, OUT weights text, OUT against_all_alike float8, OUT against_task_alone float8)
+	LANGUAGE sql AS $$
+SELECT r.model, r.weights, r.against_all_alike, r.against_task_alone
+FROM @extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true)) AS s,
+	@extschema@.wml_rehearse_under(s, coalesce(known, @extschema@.wml_rehearsed_rows(s), 1), false) AS r
+$$;
+COMMENT ON FUNCTION wml_rehearse(text, int) IS 'chooses the method of forecasts by forecasting every task from its first rows';
+
+-- Families
+
+CREATE FUNCTION wml_learn_family(family text, inverse text, exposure text, rehearse int) RETURNS void
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	PERFORM @extschema@.wml_possible_response(family, 0, 1, 1);		-- knows the families
+	IF family = 'gaussian' AND exposure IS NOT NULL THEN
+		RAISE EXCEPTION 'the gaussian family has no exposure'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'It has weights.';
+	ELSIF family <> 'gaussian' AND inverse IS NOT NULL THEN
+		RAISE EXCEPTION 'the % family has an inverse of its own', family
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Give the response as it was counted. Forecasts are probabilities or counts.';
+	ELSIF rehearse < 0 THEN
+		RAISE EXCEPTION 'number of known rows in rehearsals must not be negative: %', rehearse USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_learn_family(text, text, text, int) IS 'checks the arguments of wml_learn that depend on the family';
+
+CREATE FUNCTION wml_learn_prior(s wml_task_set) RETURNS wml_prior
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	tasks bigint;
+	pooled @extschema@.wml_gram;
+	bad float8;
+BEGIN
+	EXECUTE format('SELECT (%1$s)::double precision FROM %2$s WHERE (%3$s) IS NOT NULL AND (%1$s) IS NOT NULL AND (%4$s) IS NOT NULL AND (%5$s) IS NOT NULL '
+		'AND @extschema@.wml_possible_response(%6$L, %1$s, %4$s, %5$s) IS NULL LIMIT 1',
+		s.response, s.relation, s.task, coalesce(s.exposure, '1'), coalesce(s.weight, '1'), s.family) INTO bad;
+	IF bad IS NOT NULL AND s.prior IS NULL THEN
+		RAISE EXCEPTION 'response % is not one of the % family', bad, s.family
+			USING ERRCODE = 'data_exception', HINT = CASE WHEN s.family = 'binomial'
+				THEN 'It is true or false, 1 or 0, or successes out of so many trials, which are the exposure.'
+				ELSE 'It is a count, not negative, over a positive exposure.' END;
+	END IF;
+	EXECUTE format('SELECT count(*), @extschema@.wml_merge(gram) FROM (SELECT task, @extschema@.wml_gram(x, y) AS gram FROM %s '
+		'WHERE task IS NOT NULL GROUP BY task) AS known WHERE @extschema@.wml_n(gram) > 0', @extschema@.wml_task_name(s, '_rows')) INTO tasks, pooled;
+	IF tasks < 2 THEN
+		IF s.prior IS NOT NULL THEN
+			RETURN s.prior;
+		END IF;
+		RAISE EXCEPTION 'too few tasks to learn from: %', tasks
+			USING ERRCODE = 'data_exception', DETAIL = format('What tasks have in common, which the %s family needs, shows in at least two.', s.family);
+	END IF;
+	PERFORM @extschema@.wml_learn_constant(s, @extschema@.wml_second_moment(pooled));
+	-- rows that do not fit into a gigabyte are read again and again
+	RETURN @extschema@.wml_glm_prior(format('SELECT task, x, y, %s FROM %s', @extschema@.wml_task_exposure(s), @extschema@.wml_task_name(s, '_rows')),
+		s.family, method => 'reml', evenness => cardinality(s.features),
+		reread => s.family <> 'negative_binomial' AND @extschema@.wml_n(pooled) * (cardinality(s.features) + 3) > 1.3e8);
+END $$;
+COMMENT ON FUNCTION wml_learn_prior(wml_task_set) IS 'the prior of a task set of another family than the gaussian, learned from its rows';

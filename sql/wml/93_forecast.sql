@@ -1,0 +1,286 @@
+-- Forecasts from task sets
+
+-- The method that was rehearsed; where the task has many more rows than were known then, any.
+CREATE FUNCTION wml_task_tune(s wml_task_set, wanted text, method text, keys text[], grams wml_gram[], windows wml_gram[]) RETURNS wml_tuned
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	m jsonb := s.method;
+	place int := array_position(keys, wanted);
+	target @extschema@.wml_gram := grams[place];
+	sources @extschema@.wml_gram[] := grams[:place - 1] || grams[place + 1:];
+	result @extschema@.wml_tuned;
+BEGIN
+	IF place IS NULL OR cardinality(grams) < 3 THEN
+		RETURN NULL;
+	END IF;
+	windows := windows[:place - 1] || windows[place + 1:];
+	IF method IS NULL AND m ->> 'model' <> 'target' AND @extschema@.wml_n(target) < 2 * (m ->> 'known')::int THEN
+		result := @extschema@.wml_tune(sources, target, windows, models => ARRAY[m ->> 'model'],
+			weights => nullif(array_remove(ARRAY[m ->> 'weights'], NULL), '{}'), etas => nullif(array_remove(ARRAY[(m ->> 'eta')::float8], NULL), '{}'),
+			ridges => nullif(array_remove(ARRAY[(m ->> 'ridge')::float8], NULL), '{}'), shrinks => nullif(array_remove(ARRAY[(m ->> 'shrink')::float8], NULL), '{}'),
+			evennesses => nullif(array_remove(ARRAY[(m ->> 'evenness')::float8], NULL), '{}'), whitens => nullif(array_remove(ARRAY[(m ->> 'whiten')::bool], NULL), '{}'),
+			adapt_steps => nullif(array_remove(ARRAY[(m ->> 'adapt_steps')::int], NULL), '{}'),
+			source_rows => nullif(array_remove(ARRAY[(m ->> 'source_rows')::float8], NULL), '{}'));
+	ELSE
+		result := @extschema@.wml_tune(sources, target, windows, models => CASE WHEN coalesce(method, 'tune') <> 'tune' THEN ARRAY[method] END);
+	END IF;
+	-- places among the sources become places among all
+	result.sources := ARRAY(SELECT i + (i >= place)::int FROM unnest(result.sources) WITH ORDINALITY AS u (i, n) ORDER BY n);
+	RETURN result;
+END $$;
+COMMENT ON FUNCTION wml_task_tune(wml_task_set, text, text, text[], wml_gram[], wml_gram[]) IS 'the method that forecasts a task best, fitted to it';
+
+-- Forecasts
+
+-- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them.
+CREATE FUNCTION wml_forecast_casts(columns jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT string_agg(format('(wml_query.%I)::%s AS %1$I', c, t), ', ' ORDER BY c) FROM jsonb_each_text(columns) AS e (c, t)
+$$;
+COMMENT ON FUNCTION wml_forecast_casts(jsonb) IS 'columns of a query, cast to the types that a task set knows them by';
+
+-- What each column of an answer is in the response's own units.  The mean of an inverse is found by Gauss and Hermite.
+CREATE FUNCTION wml_forecast_own(s wml_task_set, OUT own text, OUT deviation text, OUT mean text)
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	half_width text := '(SELECT (p.upper OPERATOR(pg_catalog.-) p.lower) OPERATOR(pg_catalog./) 2::pg_catalog.float8 FROM @extschema@.wml_predict_interval(%s, x, 0.6826894921370859) AS p)';
+BEGIN
+	own := 'answer[%s]';
+	deviation := '';
+	mean := 'estimate';
+	IF s.inverse IS NOT NULL THEN
+		own := '(SELECT ' || replace(s.inverse, '%', '%%') || ' FROM (SELECT answer[%s] AS y) AS own)';
+		deviation := format(', CASE WHEN why IS NULL THEN CASE WHEN (tuned).coef IS NOT NULL THEN %s ELSE %s END END AS deviation',
+			format(half_width, 'tuned'), format(half_width, '$1, gram'));
+		mean := format('(SELECT pg_catalog.sum(share OPERATOR(pg_catalog.*) (%s)) FROM (SELECT answer[1] OPERATOR(pg_catalog.+) (deviation OPERATOR(pg_catalog.*) node) AS y, share '
+			'FROM (VALUES (0::pg_catalog.float8, 0.4571428571428571::pg_catalog.float8), (1.1544053947399682, 0.2401231786050127), (-1.1544053947399682, 0.2401231786050127), '
+			'(2.3667594107345416, 0.03075712396758652), (-2.3667594107345416, 0.03075712396758652), (3.7504397177257425, 0.0005482688559722179), '
+			'(-3.7504397177257425, 0.0005482688559722179)) AS nodes (node, share)) AS own)', s.inverse);
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_forecast_own(wml_task_set) IS 'expressions that lead from answers to the response''s own units';
+
+-- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them.
+CREATE FUNCTION wml_forecast_query(s wml_task_set, query text, given text[]) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	missing text;
+	why text;
+	answer text := '(SELECT ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] FROM @extschema@.%s AS p)';
+	exposure text := '1::pg_catalog.float8';
+	units record := @extschema@.wml_forecast_own(s);
+	low text := coalesce(lower(s.response_range)::float8::text, '-Infinity');
+	high text := coalesce(upper(s.response_range)::float8::text, 'Infinity');
+BEGIN
+	SELECT string_agg(c, ', ' ORDER BY c) INTO missing FROM jsonb_object_keys(s.columns) AS c WHERE NOT c = ANY (given);
+	IF missing IS NOT NULL THEN
+		RAISE EXCEPTION 'rows have no column %', missing
+			USING ERRCODE = 'undefined_column', DETAIL = format('Forecasts of task set %s need the columns %s.', s.set_name,
+				(SELECT string_agg(c, ', ' ORDER BY c) FROM jsonb_object_keys(s.columns) AS c));
+	END IF;
+	-- rows that say nothing of an exposure have 1
+	IF s.exposure_columns IS NOT NULL AND ARRAY(SELECT jsonb_object_keys(s.exposure_columns)) <@ given THEN
+		exposure := format('(%s)::pg_catalog.float8', s.exposure);
+		s.columns := s.columns || s.exposure_columns;
+	END IF;
+	SELECT coalesce(string_agg(format('CASE WHEN (%s) IS NULL THEN CASE WHEN (%s) IS NULL THEN %L ELSE %L END END', p ->> 'value', p ->> 'expression',
+		'missing value: ' || (p ->> 'name'), 'unknown category: ' || (p ->> 'name')), ', '), 'NULL') INTO why FROM jsonb_array_elements(s.parts) AS p;
+	RETURN format($sql$
+		WITH asked AS MATERIALIZED (
+			SELECT wml_position, wml_row, %1$s AS task, wml_x AS x, %21$s AS exposure,
+				CASE WHEN wml_x IS NULL THEN coalesce(CASE WHEN pg_catalog.concat_ws(', ', %2$s) OPERATOR(pg_catalog.<>) '' THEN pg_catalog.concat_ws(', ', %2$s) END, 'missing value')
+					WHEN NOT @extschema@.wml_finite(wml_x) THEN 'not finite' END AS trouble
+			FROM (SELECT *, %3$s AS wml_x
+				FROM (SELECT %4$s, pg_catalog.to_jsonb(wml_query) AS wml_row, pg_catalog.row_number() OVER () AS wml_position
+					FROM (%5$s
+					) AS wml_query) AS wml_cast OFFSET 0) AS wml_expressed),
+		met AS MATERIALIZED (
+			SELECT asked.*, known.gram, tuned.tuned,
+				coalesce(trouble, CASE WHEN exposure IS NULL THEN 'missing value: exposure'
+					WHEN NOT (exposure OPERATOR(pg_catalog.>) 0::pg_catalog.float8 AND exposure OPERATOR(pg_catalog.<) 'Infinity'::pg_catalog.float8) THEN 'exposure not positive'
+					WHEN $1 IS NULL THEN 'too few tasks' WHEN known.gram IS NOT NULL AND @extschema@.wml_n(known.gram) OPERATOR(pg_catalog.>) 0
+					AND NOT @extschema@.wml_usable(known.gram) THEN 'rows not finite' END) AS why
+			FROM asked LEFT JOIN (%6$s) AS known ON known.task %7$s asked.task
+				LEFT JOIN (SELECT u.task, ($4)[u.i] AS tuned FROM pg_catalog.unnest($3) WITH ORDINALITY AS u (task, i)) AS tuned
+					ON tuned.task OPERATOR(pg_catalog.=) asked.task::text
+			ORDER BY asked.task, wml_position),
+		answered AS MATERIALIZED (
+			SELECT met.*, CASE WHEN why IS NULL THEN CASE WHEN (tuned).coef IS NOT NULL THEN %8$s ELSE %22$s END END AS answer%9$s
+			FROM met),
+		own AS (
+			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM answered)
+		SELECT task::text, wml_row, %15$s, %16$s, %17$s, %18$s, %19$s, %20$s,
+			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN pg_catalog.concat_ws(' ', (tuned).model, (tuned).weights) ELSE 'prior' END,
+			coalesce(why, CASE WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
+		FROM own ORDER BY wml_position$sql$,
+		s.task, why, s.expression, @extschema@.wml_forecast_casts(s.columns), query, @extschema@.wml_task_current(s), s.equality,
+		format(answer, 'wml_predict_interval(tuned, x, $2)'), units.deviation,
+		format(units.own, 1), format(units.own, 2), format(units.own, 3), format(units.own, 4), format(units.own, 5),
+		@extschema@.wml_within('estimate', low, high), @extschema@.wml_within('least(bound_1, bound_2)', low, high),
+		@extschema@.wml_within('greatest(bound_1, bound_2)', low, high), @extschema@.wml_within('least(mean_1, mean_2)', low, high),
+		@extschema@.wml_within('greatest(mean_1, mean_2)', low, high), @extschema@.wml_within(units.mean, low, high), exposure,
+		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END));
+END $$;
+COMMENT ON FUNCTION wml_forecast_query(wml_task_set, text, text[]) IS 'statement that forecasts the rows of a query';
+
+CREATE FUNCTION wml_within(expression text, low text, high text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT CASE WHEN low = '-Infinity' AND high = 'Infinity' THEN expression
+	ELSE format('CASE WHEN answer IS NOT NULL THEN greatest(%L::pg_catalog.float8, least(%L::pg_catalog.float8, %s)) END', low, high, expression) END
+$$;
+COMMENT ON FUNCTION wml_within(text, text, text) IS 'expression limited to a range';
+
+CREATE FUNCTION wml_forecast_tunes(s wml_task_set, method text) RETURNS bool
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT s.family = 'gaussian' AND coalesce(method, s.method ->> 'model', 'prior') <> 'prior'
+$$;
+COMMENT ON FUNCTION wml_forecast_tunes(wml_task_set, text) IS 'false if the prior serves all tasks at once';
+
+-- Tasks that are known over the same range of `along` share what is read for it.
+CREATE FUNCTION wml_forecast_tune(s wml_task_set, wanted text[], method text, OUT tasks text[], OUT tuned wml_tuned[])
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	w record;
+	range text;
+	known record;
+	t @extschema@.wml_tuned;
+	done int := 0;
+	said timestamptz := clock_timestamp();
+BEGIN
+	IF wanted IS NULL THEN
+		RETURN;
+	END IF;
+	FOR w IN EXECUTE format('SELECT task::text AS task, %s AS range FROM %s WHERE task::text = ANY ($1) GROUP BY task ORDER BY 2, 1',
+		CASE WHEN s.along IS NULL THEN $q$''$q$ ELSE $q$concat_ws(' to ', min(along), max(along))$q$ END,
+		CASE WHEN s.along IS NULL THEN format('(%s) AS known', @extschema@.wml_task_current(s)) ELSE @extschema@.wml_task_name(s, '_rows') END) USING wanted
+	LOOP
+		IF range IS DISTINCT FROM w.range THEN
+			range := w.range;
+			SELECT * INTO known FROM @extschema@.wml_task_sources(s, w.task);
+		END IF;
+		t := @extschema@.wml_task_tune(s, w.task, method, known.keys, known.grams, known.windows);
+		done := done + 1;
+		IF t.coef IS NOT NULL THEN
+			tasks := tasks || w.task;
+			tuned := tuned || t;
+		END IF;
+		IF clock_timestamp() > said + interval '5 seconds' AND current_setting('wml.progress', true)::bool THEN
+			RAISE NOTICE 'tuned % of % tasks', done, cardinality(wanted);
+			said := clock_timestamp();
+		END IF;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION wml_forecast_tune(wml_task_set, text[], text) IS 'tunes each task that is forecast';
+
+CREATE FUNCTION wml_forecast_tasks(s wml_task_set, query text) RETURNS text
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('SELECT pg_catalog.array_agg(DISTINCT (%s)::text) FROM (SELECT %s FROM (%s
+	) AS wml_query) AS wml_cast', s.task, @extschema@.wml_forecast_casts(s.columns), query)
+$$;
+COMMENT ON FUNCTION wml_forecast_tasks(wml_task_set, text) IS 'statement that finds the tasks of a query';
+
+CREATE FUNCTION wml_check_forecast(s wml_task_set, level float8, method text) RETURNS void
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF level IS NULL OR NOT (level > 0 AND level < 1) THEN
+		RAISE EXCEPTION 'level must be between 0 and 1: %', level USING ERRCODE = 'invalid_parameter_value';
+	ELSIF s.family <> 'gaussian' AND method <> 'prior' THEN
+		RAISE EXCEPTION 'the % family has no method "%"', s.family, method
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Its forecasts come from the prior.';
+	ELSIF method NOT IN ('prior', 'tune', 'erm', 'maml', 'fomaml', 'reptile') THEN
+		RAISE EXCEPTION 'unknown method: "%"', method
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: prior, tune, erm, maml, fomaml, reptile.';
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_check_forecast(wml_task_set, float8, text) IS 'checks the arguments of a forecast';
+
+CREATE FUNCTION wml_forecast(name text, "rows" text, level float8 DEFAULT 0.9, method text DEFAULT NULL)
+	RETURNS TABLE (task text, "row" jsonb, estimate float8, lower float8, upper float8, mean_lower float8, mean_upper float8,
+				   mean float8, model text, status text)
+	LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+	s @extschema@.wml_task_set;
+	asked record;
+	statement text;
+	wanted text[];
+	tuned record;
+BEGIN
+	s := @extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true));
+	PERFORM @extschema@.wml_check_forecast(s, $3, $4);
+	asked := @extschema@.wml_asked_rows($2);
+	statement := @extschema@.wml_forecast_query(s, asked.query, asked.columns);
+	-- what is executed names everything in full, but for what the user wrote
+	IF @extschema@.wml_forecast_tunes(s, $4) THEN
+		EXECUTE @extschema@.wml_forecast_tasks(s, asked.query) INTO wanted;
+	END IF;
+	tuned := @extschema@.wml_forecast_tune(s, wanted, $4);
+	RETURN QUERY EXECUTE statement USING @extschema@.wml_task_prior(s), $3, tuned.tasks, tuned.tuned;
+END $$;
+COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows in the units of the response, with bounds for an observation and for the mean';
+
+-- Explanations
+
+CREATE FUNCTION wml_explain_under(s wml_task_set, wanted text)
+	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	known record := @extschema@.wml_task_sources(s, wanted);
+	prior @extschema@.wml_prior := @extschema@.wml_task_prior(s);
+	target @extschema@.wml_gram;
+	tuned @extschema@.wml_tuned;
+	ratio text := CASE WHEN s.family = 'binomial' THEN 'odds ratio' WHEN s.family <> 'gaussian' THEN 'rate ratio' END;
+	place int := array_position(known.keys, wanted);
+BEGIN
+	IF prior IS NULL THEN
+		RAISE EXCEPTION 'too few tasks to learn from: %', coalesce(cardinality(known.keys), 0) USING ERRCODE = 'data_exception';
+	END IF;
+	EXECUTE format('SELECT gram FROM (%s) AS known WHERE task::text = $1 AND @extschema@.wml_usable(gram)', @extschema@.wml_task_current(s))
+		INTO target USING wanted;
+	IF target IS NOT NULL AND @extschema@.wml_forecast_tunes(s, NULL) THEN
+		tuned := @extschema@.wml_task_tune(s, wanted, NULL, known.keys, known.grams, known.windows);
+	END IF;
+	RETURN QUERY SELECT 'rows', 'known', coalesce(@extschema@.wml_n(target), 0)::float8, NULL::float8, NULL::float8, NULL::float8;
+	-- the errors and the prior's own figures for the prior, the method's where it is another
+	RETURN QUERY SELECT 'coefficient', p.feature, coalesce(tuned.coef[p."position"], p.coefficient),
+			coalesce(sqrt(tuned.covariance[p."position"][p."position"]), p.sd), p.prior_mean,
+			CASE WHEN p.prior_sd > 0 THEN (coalesce(tuned.coef[p."position"], p.coefficient) - p.prior_mean) / p.prior_sd END
+		FROM @extschema@.wml_posterior(prior, target, s.features) AS p ORDER BY p."position";
+	IF ratio IS NOT NULL THEN
+		RETURN QUERY SELECT ratio, p.feature, exp(p.coefficient), exp(p.coefficient) * p.sd, exp(p.prior_mean), NULL::float8
+			FROM @extschema@.wml_posterior(prior, target, s.features) AS p WHERE p."position" > 1 ORDER BY p."position";
+	END IF;
+	IF tuned.weights IN ('mixture', 'closest', 'stacked') THEN
+		RETURN QUERY SELECT 'source', known.keys[i], a, NULL::float8, NULL::float8, NULL::float8
+			FROM unnest(tuned.sources, tuned.alpha) AS w (i, a) WHERE a > 0.001 ORDER BY a DESC, i LIMIT 10;
+	ELSIF place IS NOT NULL AND cardinality(known.keys) > 1 THEN
+		RETURN QUERY SELECT 'source', k, a, NULL::float8, NULL::float8, NULL::float8
+			FROM (SELECT @extschema@.wml_alpha(g[:place - 1] || g[place + 1:], g[place], shrink => 0.1, whiten => true) AS alpha
+				FROM (SELECT coalesce(known.windows, known.grams) AS g) AS grams) AS weighed,
+				unnest(known.keys[:place - 1] || known.keys[place + 1:], alpha) WITH ORDINALITY AS w (k, a, i)
+			WHERE a > 0.001 ORDER BY a DESC, i LIMIT 10;
+	END IF;
+	-- that of this target, or else that of the task set
+	RETURN QUERY SELECT 'rehearsal', CASE WHEN tuned.model IS NULL THEN concat_ws(' ', s.method ->> 'model', s.method ->> 'weights')
+			ELSE concat_ws(' ', tuned.model, tuned.weights) END || n, v, NULL::float8, NULL::float8, NULL::float8
+		FROM (VALUES (1, ' against all tasks alike', coalesce(tuned.rehearsal, (s.method ->> 'against_all_alike')::float8)),
+			(2, ' against the task alone', coalesce(tuned.against_target, (s.method ->> 'against_task_alone')::float8))) AS r (o, n, v)
+		WHERE v IS NOT NULL ORDER BY o;
+END $$;
+COMMENT ON FUNCTION wml_explain_under(wml_task_set, text) IS 'explanation of the forecasts of a task';
+
+CREATE FUNCTION wml_explain(name text, task text)
+	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
+	LANGUAGE sql STABLE AS $$
+SELECT e.part, e.item, e.value, e.error, e.shared, e.moved
+FROM @extschema@.wml_explain_under(@extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true)), $2) AS e
+$$;
+COMMENT ON FUNCTION wml_explain(text, text) IS 'explains the forecasts of a task: coefficients, sources with their weights, and errors in rehearsals';
+
+CREATE FUNCTION wml_explain(name text, task bigint)
+	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
+	LANGUAGE sql STABLE AS $$
+SELECT e.part, e.item, e.value, e.error, e.shared, e.moved FROM @extschema@.wml_explain($1, $2::pg_catalog.text) AS e
+$$;
+COMMENT ON FUNCTION wml_explain(text, bigint) IS 'the same, for tasks with numbers as keys';
