@@ -1,7 +1,7 @@
 /*
  * definite.h
- *	  Cholesky's factor of a positive definite matrix of plain doubles, by LAPACK,
- *	  in blocks between which it can be interrupted.
+ *	  Cholesky's factors of matrices of plain doubles: of a definite one by LAPACK,
+ *	  in blocks between which it can be interrupted, and of a semidefinite one.
  */
 #ifndef WMLC_DEFINITE_H
 #define WMLC_DEFINITE_H
@@ -16,5 +16,19 @@ extern WmlcStatus wmlc_definite_factor(int n, double *matrix, int stride, WmlcPo
 
 /* x = (L L')^-1 x */
 extern void wmlc_definite_solve(int n, const double *factor, int stride, double *x);
+
+/*
+ * Likewise of a semidefinite matrix, in the order of its columns: one of which no
+ * more than `tolerance` of its square is left counts as dependent on those before
+ * it, and its column of the factor is zero.
+ */
+extern WmlcStatus wmlc_semidefinite_factor(int n, double *matrix, int stride, double tolerance,
+										   WmlcPoll poll);
+
+/*
+ * B with B' (L L') B = I on the independent columns, by rows; dependent ones are
+ * zero in it.  It must be zero before.
+ */
+extern void wmlc_semidefinite_inverse(int n, const double *factor, int stride, double *inverse);
 
 #endif							/* WMLC_DEFINITE_H */

@@ -27,6 +27,7 @@
  * and is a trap: gamma is least for a basis that tells nothing apart, and with
  * a target far from all sources training ends in a constant.
  */
+#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,25 +45,16 @@ find_omega(WmlcMlpEmbedding *embedding)
 	const double *w = embedding->meta->theta.w;
 	double	   *omega = embedding->omega;
 	int			p = embedding->p;
-	double		square = 0.0;
 
 	memcpy(omega, w + output->weights, (p - 2) * sizeof(double));
 	omega[p - 2] = w[output->bias];
 	omega[p - 1] = -1.0;
 
-	/* L' omega in place: entry i needs those from i on */
+	/* L' omega; BLAS sees the rows of L as columns of L' */
 	if (embedding->meta->options->whiten)
-		for (int i = 0; i < p; i++)
-		{
-			double		sum = 0.0;
-
-			for (int k = i; k < p; k++)
-				sum += embedding->factor[(size_t) k * embedding->stride + i] * omega[k];
-			omega[i] = sum;
-		}
-	for (int i = 0; i < p; i++)
-		square += omega[i] * omega[i];
-	return square;
+		cblas_dtrmv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, p, embedding->factor,
+					embedding->stride, omega, 1);
+	return cblas_ddot(p, omega, 1, omega, 1);
 }
 
 /* U, packed as the points are. */
@@ -84,12 +76,8 @@ static void
 shift_points(WmlcMlpEmbedding *embedding, size_t count, double by)
 {
 	for (size_t j = 0; j < count; j++)
-	{
-		double	   *point = embedding->points + j * embedding->dims;
-
-		for (size_t k = 0; k < embedding->dims; k++)
-			point[k] += by * embedding->omega_square[k];
-	}
+		cblas_daxpy((int) embedding->dims, by, embedding->omega_square, 1,
+					embedding->points + j * embedding->dims, 1);
 }
 
 static double
@@ -100,11 +88,8 @@ largest_square(const WmlcMlpEmbedding *embedding, size_t count)
 	for (size_t j = 0; j < count; j++)
 	{
 		const double *point = embedding->points + j * embedding->dims;
-		double		square = 0.0;
 
-		for (size_t k = 0; k < embedding->dims; k++)
-			square += point[k] * point[k];
-		largest = fmax(largest, square);
+		largest = fmax(largest, cblas_ddot((int) embedding->dims, point, 1, point, 1));
 	}
 	return largest;
 }
@@ -118,8 +103,7 @@ weights_for(WmlcMlpEmbedding *embedding, size_t count, double s, double *shift,
 			double *alpha, double *gamma_square)
 {
 	WmlcStatus	status;
-	double		square = 0.0;
-	double		alpha_square = 0.0;
+	double		square;
 
 	shift_points(embedding, count, s - *shift);
 	*shift = s;
@@ -127,16 +111,11 @@ weights_for(WmlcMlpEmbedding *embedding, size_t count, double s, double *shift,
 	if (status != WMLC_OK)
 		return status;
 	wmlc_mlp_mix(embedding, count, alpha);
-	for (size_t k = 0; k < embedding->dims; k++)
-	{
-		embedding->mixture[k] -= s * embedding->omega_square[k];
-		square += embedding->mixture[k] * embedding->mixture[k];
-	}
-	for (size_t j = 0; j < count; j++)
-		alpha_square += alpha[j] * alpha[j];
+	cblas_daxpy((int) embedding->dims, -s, embedding->omega_square, 1, embedding->mixture, 1);
+	square = cblas_ddot((int) embedding->dims, embedding->mixture, 1, embedding->mixture, 1);
 	embedding->distance = sqrt(square);
-	*gamma_square = square +
-		wmlc_weighting_ridge(&embedding->weighting, embedding->variance) * alpha_square;
+	*gamma_square = square + wmlc_weighting_ridge(&embedding->weighting, embedding->variance) *
+		cblas_ddot((int) count, alpha, 1, alpha, 1);
 	return WMLC_OK;
 }
 

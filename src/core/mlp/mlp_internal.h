@@ -184,6 +184,8 @@ typedef struct WmlcMlpEmbedding
 	size_t		batch;			/* tasks at most */
 	double	   *z;				/* rows of a tile */
 	double	   *white_z;		/* the same after whitening */
+	size_t		kept_tasks;		/* whitening needs rows twice: of so many tasks, */
+	double	   *kept;			/* a tile each stays here */
 	double	   *moment;			/* p rows: a task's mean of zz', lower triangle */
 	double	   *factor;			/* p rows: whitening, L with LL' the pooled moment */
 	double	   *basis;			/* p rows: its inverse transposed, white_z = z basis */

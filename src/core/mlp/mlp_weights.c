@@ -14,12 +14,27 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/linalg/definite.h"
 #include "core/linalg/tolerance.h"
 #include "core/mlp/mlp_internal.h"
 
 static const char *const weighting_words[] = {"bound"};
 
 const WmlcWords wmlc_mlp_weighting_words = WMLC_MORE_WORDS(&wmlc_rule_words, weighting_words);
+
+/* Numbers of z that are kept for a second pass over the tasks: 16 MB. */
+#define MOST_KEPT ((size_t) 1 << 21)
+
+/* Rows z, of which only the first p numbers are ever written: what pads them stays zero. */
+static double *
+take_tiles(WmlcArena *arena, size_t count, size_t tile)
+{
+	double	   *z = wmlc_arena_doubles(arena, count * tile);
+
+	if (z != NULL)
+		memset(z, 0, count * tile * sizeof(double));
+	return z;
+}
 
 void
 wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
@@ -40,13 +55,15 @@ wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
 			.shrink = options->shrink, .whiten = options->whiten
 		}
 	};
-	embedding->z = wmlc_arena_doubles(arena, tile);
+	embedding->z = take_tiles(arena, 1, tile);
 	embedding->moment = wmlc_arena_doubles(arena, matrix);
 	embedding->target = wmlc_arena_doubles(arena, embedding->dims);
 	embedding->points = wmlc_arena_doubles(arena, batch * embedding->dims);
 	embedding->mixture = wmlc_arena_doubles(arena, embedding->dims);
 	if (options->whiten)
 	{
+		embedding->kept_tasks = batch * tile < MOST_KEPT ? batch : MOST_KEPT / tile;
+		embedding->kept = take_tiles(arena, embedding->kept_tasks, tile);
 		embedding->white_z = wmlc_arena_doubles(arena, tile);
 		embedding->factor = wmlc_arena_doubles(arena, matrix);
 		embedding->basis = wmlc_arena_doubles(arena, matrix);
@@ -61,9 +78,9 @@ wmlc_mlp_embedding(WmlcMlpEmbedding *embedding, WmlcMlpMeta *meta, size_t batch,
 																	   embedding->dims));
 }
 
-/* The next tile of a reader as rows z; false at the end. */
+/* The next tile of a reader as rows of z; false at the end. */
 static bool
-embed_tile(WmlcMlpEmbedding *embedding, WmlcMlpReader *reader)
+embed_tile(WmlcMlpEmbedding *embedding, WmlcMlpReader *reader, double *z)
 {
 	WmlcMlpMeta *meta = embedding->meta;
 	WmlcMlpEngine *engine = &meta->engine;
@@ -74,25 +91,22 @@ embed_tile(WmlcMlpEmbedding *embedding, WmlcMlpReader *reader)
 	if (!wmlc_mlp_read_tile(engine, reader, tile))
 		return false;
 	wmlc_mlp_hidden(engine, meta->theta.w, tile);
-	for (int i = 0; i < tile->rows; i++)
+	for (int i = 0; i < tile->rows; i++, z += embedding->stride)
 	{
-		double	   *z = embedding->z + (size_t) i * embedding->stride;
-
 		memcpy(z, tile->h[engine->depth] + (size_t) i * output->in_stride, width * sizeof(double));
 		z[width] = 1.0;
 		z[width + 1] = tile->y[i];
-		memset(z + width + 2, 0, (embedding->stride - width - 2) * sizeof(double));
 	}
 	return true;
 }
 
 /* The tile's rows in the basis where the pooled moment is the identity. */
 static const double *
-whitened(WmlcMlpEmbedding *embedding, int rows)
+whitened(WmlcMlpEmbedding *embedding, const double *z, int rows)
 {
 	WmlcMlpProduct product = {
 		.rows = rows, .columns = embedding->stride, .depth = embedding->p,
-		.a = embedding->z, .a_row = embedding->stride, .a_step = 1,
+		.a = z, .a_row = embedding->stride, .a_step = 1,
 		.b = embedding->basis, .b_stride = embedding->stride,
 		.c = embedding->white_z, .c_stride = embedding->stride
 	};
@@ -129,34 +143,49 @@ sum_of_fourth_powers(const double *z, int rows, int p, int stride)
 
 	for (int i = 0; i < rows; i++, z += stride)
 	{
-		double		square = 0.0;
+		double		square = cblas_ddot(p, z, 1, z, 1);
 
-		for (int j = 0; j < p; j++)
-			square += z[j] * z[j];
 		sum += square * square;
 	}
 	return sum;
 }
 
-/* Add a task's sum of zz' to the moment; `fourth`, unless NULL, gets the sum of |z|^4. */
+/* Add the sum of zz' over rows to the moment; `fourth`, unless NULL, gets the sum of |z|^4. */
+static void
+add_rows(WmlcMlpEmbedding *embedding, const double *z, int rows, bool white, double *fourth)
+{
+	if (white)
+		z = whitened(embedding, z, rows);
+	add_moment(embedding->meta->engine.loops, z, rows, embedding->p, embedding->stride, embedding->moment);
+	if (fourth != NULL)
+		*fourth += sum_of_fourth_powers(z, rows, embedding->p, embedding->stride);
+}
+
+/* Likewise over a task, whose rows pass through z, a tile. */
 static WmlcStatus
-add_task(WmlcMlpEmbedding *embedding, const WmlcMlpRows *task, bool white, double *fourth)
+add_task(WmlcMlpEmbedding *embedding, const WmlcMlpRows *task, double *z, bool white, double *fourth)
 {
 	const WmlcMlpEngine *engine = &embedding->meta->engine;
 	WmlcMlpReader reader = wmlc_mlp_read_all(task);
 
-	while (embed_tile(embedding, &reader))
+	while (embed_tile(embedding, &reader, z))
 	{
-		int			rows = engine->first.rows;
-		const double *z = white ? whitened(embedding, rows) : embedding->z;
-
 		if (wmlc_interrupted(engine->poll))
 			return WMLC_INTERRUPTED;
-		add_moment(engine->loops, z, rows, embedding->p, embedding->stride, embedding->moment);
-		if (fourth != NULL)
-			*fourth += sum_of_fourth_powers(z, rows, embedding->p, embedding->stride);
+		add_rows(embedding, z, engine->first.rows, white, fourth);
 	}
 	return WMLC_OK;
+}
+
+/* Where whitening keeps the rows of task j; NULL if it does not. */
+static double *
+kept_rows(const WmlcMlpEmbedding *embedding, size_t j, const WmlcMlpRows *task)
+{
+	int			most = embedding->meta->engine.tile_rows;
+
+	if (j >= embedding->kept_tasks || task->count > most)
+		return NULL;
+	return embedding->kept + j * most * embedding->stride;
 }
 
 static void
@@ -193,53 +222,25 @@ dot(const double *a, const double *b, size_t n)
  * Cholesky factor of the pooled moment, and its inverse transposed.  Units
  * that are silent on the whole batch, and whatever else depends linearly on
  * the coordinates before it, drop out: their columns of the factor and of the
- * basis are zero.  LAPACK has no factor that goes on in order behind a zero
- * pivot, and the bound needs it triangular in the order of the units.
+ * basis are zero.  The bound needs it triangular in the order of the units.
  */
 static WmlcStatus
 factor_moment(WmlcMlpEmbedding *embedding, double rows)
 {
 	int			p = embedding->p;
-	double		scale = 1.0 / rows;
-	double		tolerance = wmlc_zero_pivot_double(p * rows);
-	size_t		stride = embedding->stride;
-	double	   *factor = embedding->factor;
-	double	   *basis = embedding->basis;
+	int			stride = embedding->stride;
+	WmlcStatus	status;
 
-	memset(factor, 0, p * stride * sizeof(double));
-	memset(basis, 0, p * stride * sizeof(double));
+	memset(embedding->factor, 0, (size_t) p * stride * sizeof(double));
+	memset(embedding->basis, 0, (size_t) p * stride * sizeof(double));
 	for (int i = 0; i < p; i++)
-	{
-		double	   *row = factor + i * stride;
-		const double *moment = embedding->moment + i * stride;
-		double		diagonal = scale * moment[i];
-		double		pivot;
-
-		if (wmlc_interrupted(embedding->meta->engine.poll))
-			return WMLC_INTERRUPTED;
-		for (int j = 0; j < i; j++)
-		{
-			const double *other = factor + j * stride;
-
-			if (other[j] > 0.0)
-				row[j] = (scale * moment[j] - dot(row, other, j)) / other[j];
-		}
-		pivot = diagonal - dot(row, row, i);
-		row[i] = pivot > tolerance * diagonal ? sqrt(pivot) : 0.0;
-	}
-
-	/* column i of the basis is row i of the inverse */
-	for (int i = 0; i < p; i++)
-	{
-		const double *row = factor + i * stride;
-
-		if (row[i] == 0.0)
-			continue;
-		for (int k = 0; k < i; k++)
-			basis[k * stride + i] = -dot(basis + k * stride + k, row + k, i - k) / row[i];
-		basis[i * stride + i] = 1.0 / row[i];
-	}
-	return WMLC_OK;
+		cblas_daxpy(i + 1, 1.0 / rows, embedding->moment + (size_t) i * stride, 1,
+					embedding->factor + (size_t) i * stride, 1);
+	status = wmlc_semidefinite_factor(p, embedding->factor, stride, wmlc_zero_pivot_double(p * rows),
+									  embedding->meta->engine.poll);
+	if (status == WMLC_OK)
+		wmlc_semidefinite_inverse(p, embedding->factor, stride, embedding->basis);
+	return status;
 }
 
 static WmlcStatus
@@ -250,7 +251,9 @@ find_whitening(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t cou
 	clear_moment(embedding);
 	for (size_t j = 0; j < count; j++)
 	{
-		WmlcStatus	status = add_task(embedding, &tasks[j], false, NULL);
+		double	   *kept = kept_rows(embedding, j, &tasks[j]);
+		WmlcStatus	status = add_task(embedding, &tasks[j], kept == NULL ? embedding->z : kept, false,
+									  NULL);
 
 		if (status != WMLC_OK)
 			return status;
@@ -270,7 +273,7 @@ embed_target(WmlcMlpEmbedding *embedding, const WmlcMlpRows *target)
 	WmlcStatus	status;
 
 	clear_moment(embedding);
-	status = add_task(embedding, target, options->whiten, options->shrink > 0.0 ? &fourth : NULL);
+	status = add_task(embedding, target, embedding->z, options->whiten, options->shrink > 0.0 ? &fourth : NULL);
 	memset(embedding->target, 0, embedding->dims * sizeof(double));
 	pack(embedding, 1.0 / rows, embedding->target, embedding->target);
 	excess = fourth / rows - dot(embedding->target, embedding->target, embedding->dims);
@@ -291,8 +294,13 @@ embed_tasks(WmlcMlpEmbedding *embedding, const WmlcMlpRows *tasks, size_t count,
 		status = embed_target(embedding, target);
 	for (size_t j = 0; j < count && status == WMLC_OK; j++)
 	{
+		const double *kept = kept_rows(embedding, j, &tasks[j]);
+
 		clear_moment(embedding);
-		status = add_task(embedding, &tasks[j], whiten, NULL);
+		if (kept == NULL)
+			status = add_task(embedding, &tasks[j], embedding->z, whiten, NULL);
+		else
+			add_rows(embedding, kept, (int) tasks[j].count, true, NULL);
 		pack(embedding, 1.0 / (double) tasks[j].count, embedding->target,
 			 embedding->points + j * embedding->dims);
 	}
@@ -322,8 +330,7 @@ wmlc_mlp_mix(WmlcMlpEmbedding *embedding, size_t count, const double *alpha)
 		const double *point = embedding->points + j * embedding->dims;
 
 		if (alpha[j] > 0.0)
-			for (size_t k = 0; k < embedding->dims; k++)
-				embedding->mixture[k] += alpha[j] * point[k];
+			cblas_daxpy((int) embedding->dims, alpha[j], point, 1, embedding->mixture, 1);
 	}
 	embedding->distance = sqrt(dot(embedding->mixture, embedding->mixture, embedding->dims));
 }

@@ -6,6 +6,8 @@
  * For a positive semidefinite matrix a zero pivot means a zero row, so no
  * pivoting is needed to go on behind it.  In double-double the factor has the
  * digits that a QR factorisation of the rows themselves would have in double.
+ * LAPACK knows neither: for 8 features dpotrf takes 0.3 us and these digits
+ * 2.7 us (test/bench/bench_loops.c), once for each task of a fit.
  */
 #include <lapacke.h>
 

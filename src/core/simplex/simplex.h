@@ -24,9 +24,10 @@
  * support; the sum 1 to rounding; a relative gap of at most WMLC_SIMPLEX_GAP,
  * or else the status WMLC_NO_CONVERGENCE with the best weights found (usual is
  * 1e-16; more than 1e-13 has not been seen).  Equal problems give equal
- * weights to the last bit, on every machine.  Ties go to the point that comes
- * first, so that without ridge the first of equal points takes the weight of
- * all; with ridge they share it equally.
+ * weights to the last bit; without ridge on every machine, with ridge on those
+ * where BLAS and the instruction set are the same.  Ties go to the point that
+ * comes first, so that without ridge the first of equal points takes the weight
+ * of all; with ridge they share it equally.
  */
 #ifndef WMLC_SIMPLEX_H
 #define WMLC_SIMPLEX_H

@@ -91,8 +91,16 @@ extern void wmlc_combine(const double *at, size_t stride, size_t dims,
 
 /*
  * The lower triangle of the stride x stride matrix += sum of a_k a_k', for
- * count columns a_k of stride numbers, a multiple of 16
+ * count columns a_k of stride numbers: dims, rounded up to whole tiles
  */
+#define WMLC_SCATTER_TILE 8
+
+static inline size_t
+wmlc_scatter_stride(size_t dims)
+{
+	return (dims + WMLC_SCATTER_TILE - 1) / WMLC_SCATTER_TILE * WMLC_SCATTER_TILE;
+}
+
 extern void wmlc_scatter(const double *columns, size_t stride, size_t count, double *matrix);
 
 static inline double

@@ -1,16 +1,17 @@
 /*
  * simplex_loops_template.h
- *	  The loops of simplex_vector.c for one width of vector registers.
+ *	  The loops of simplex_loops.c for one width of vector registers.
  *
  * Included once per instruction set, with
  *
  *		WIDTH		doubles in a register: 2, 4 or 8
  *		TOGETHER	points whose inner products are taken together
  *		TARGET		attribute of the functions made
+ *		FMA(a, b, c)	a * b + c, rounded once where the processor can
  *		NAME(f)		their names
  *
- * Whatever the width, a result is the outcome of the same additions in the
- * same order.
+ * Whatever the width, prices and sums are the outcome of the same additions in
+ * the same order.
  */
 
 /* Loads and stores need no alignment. */
@@ -166,30 +167,23 @@ NAME(combine) (const double *at, size_t stride, size_t dims, const size_t *list,
 static TARGET void
 NAME(scatter) (const double *columns, size_t stride, size_t count, double *matrix)
 {
-	for (size_t i = 0; i < stride; i += TILE)
+	for (size_t i = 0; i < stride; i += WMLC_SCATTER_TILE)
 	{
-		for (size_t j = 0; j < i + TILE; j += 2 * WIDTH)
+		for (size_t j = 0; j < i + WMLC_SCATTER_TILE; j += WIDTH)
 		{
-			Vector		left[TILE] = {{0}};
-			Vector		right[TILE] = {{0}};
+			Vector		sum[WMLC_SCATTER_TILE] = {{0}};
 
 			for (size_t k = 0; k < count; k++)
 			{
 				const double *a = columns + k * stride;
 
-#pragma GCC unroll 4
-				for (int r = 0; r < TILE; r++)
-				{
-					left[r] += a[i + r] * LOAD(a + j);
-					right[r] += a[i + r] * LOAD(a + j + WIDTH);
-				}
+#pragma GCC unroll 8
+				for (int r = 0; r < WMLC_SCATTER_TILE; r++)
+					sum[r] = FMA(a[i + r] - (Vector) {0}, LOAD(a + j), sum[r]);
 			}
-#pragma GCC unroll 4
-			for (int r = 0; r < TILE; r++)
-			{
-				*(Vector *) (matrix + (i + r) * stride + j) += left[r];
-				*(Vector *) (matrix + (i + r) * stride + j + WIDTH) += right[r];
-			}
+#pragma GCC unroll 8
+			for (int r = 0; r < WMLC_SCATTER_TILE; r++)
+				*(Vector *) (matrix + (i + r) * stride + j) += sum[r];
 		}
 	}
 }
@@ -200,4 +194,5 @@ NAME(scatter) (const double *columns, size_t stride, size_t count, double *matri
 #undef WIDTH
 #undef TOGETHER
 #undef TARGET
+#undef FMA
 #undef NAME

@@ -71,12 +71,6 @@ positive(double a)
 	return wmlc_max(0.0, a);
 }
 
-static size_t
-padded(size_t dims)
-{
-	return (dims + 15) / 16 * 16;
-}
-
 /* Columns of A held at a time: a chunk, or all of a small support. */
 static size_t
 columns_capacity(size_t count, size_t dims)
@@ -97,7 +91,7 @@ lay_out(Dual *dual, size_t count, size_t dims, WmlcArena *arena)
 	dual->mean = wmlc_arena_doubles(arena, dims);
 	dual->gain = wmlc_arena_doubles(arena, dims);
 	dual->scratch = wmlc_arena_doubles(arena, dims);
-	dual->stride = padded(dims);
+	dual->stride = wmlc_scatter_stride(dims);
 	dual->matrix = wmlc_arena_doubles(arena, dual->stride * dual->stride);
 	dual->columns = wmlc_arena_doubles(arena, columns_capacity(count, dims) * dual->stride);
 }

@@ -11,8 +11,9 @@
  *
  * Everything is relative to sqrt(K_ii K_jj), as the method's own error is:
  * rows of small size keep their digits beside rows of large size.  LAPACK's
- * dpstrf compares pivots with one number instead, and knows nothing of equal
- * points.
+ * dpstrf compares pivots with one number instead, knows nothing of equal points
+ * and checks nothing; for 300 points of rank 66 it takes 1.4 us a point, and all
+ * of this 2.5 us (test/bench/bench_loops.c).
  */
 #include <string.h>
 

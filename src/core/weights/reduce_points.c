@@ -19,12 +19,15 @@
 #define FEWEST_COLUMNS 8
 #define MANY_POINTS 2048
 
+/* Points that are turned into columns at a time: a line of the cache. */
+#define TOGETHER 8
+
 /* Of the unit: 2^1000 and its inverse are both far from overflow. */
 #define MOST_EXPONENT 1000
 
 typedef struct Reduction
 {
-	size_t		stride;			/* count, rounded up as wmlc_scatter wants it */
+	size_t		stride;			/* count, as wmlc_scatter wants it */
 	double	   *products;		/* inner products, stride x stride */
 	double	   *columns;		/* coordinates of all points, stride for each */
 	void	   *rest;
@@ -33,7 +36,7 @@ typedef struct Reduction
 static void
 lay_out(Reduction *reduction, size_t count, WmlcArena *arena)
 {
-	reduction->stride = (count + 15) / 16 * 16;
+	reduction->stride = wmlc_scatter_stride(count);
 	reduction->products = wmlc_arena_doubles(arena, reduction->stride * reduction->stride);
 	reduction->columns = wmlc_arena_doubles(arena, MOST_COLUMNS * reduction->stride);
 	reduction->rest = wmlc_arena_take(arena, wmlc_kernel_points_workspace(count), 1);
@@ -75,6 +78,18 @@ find_unit(const WmlcSimplex *problem)
 	return longest == 0.0 ? 1.0 : ldexp(1.0, -clamp(ilogb(longest)));
 }
 
+/* n coordinates of a few points, as columns; constant bounds let the compiler unroll. */
+static inline __attribute__((always_inline)) void
+turn(const double *points, size_t point_stride, size_t count, size_t n, double unit, double *columns, size_t stride)
+{
+	for (size_t k = 0; k < n; k++)
+	{
+#pragma GCC unroll 8
+		for (size_t i = 0; i < count; i++)
+			columns[k * stride + i] = points[i * point_stride + k] * unit;
+	}
+}
+
 /* The lower triangle of the inner products. */
 static WmlcStatus
 find_products(const Reduction *reduction, const WmlcSimplex *problem, double unit, WmlcPoll poll)
@@ -88,12 +103,14 @@ find_products(const Reduction *reduction, const WmlcSimplex *problem, double uni
 	{
 		size_t		n = wmlc_smaller(problem->dims - first, most);
 
-		for (size_t j = 0; j < problem->count; j++)
+		for (size_t j = 0; j < problem->count; j += TOGETHER)
 		{
-			const double *point = problem->points + j * problem->stride + first;
+			const double *points = problem->points + j * problem->stride + first;
 
-			for (size_t k = 0; k < n; k++)
-				reduction->columns[k * stride + j] = point[k] * unit;
+			if (problem->count - j >= TOGETHER)
+				turn(points, problem->stride, TOGETHER, n, unit, reduction->columns + j, stride);
+			else
+				turn(points, problem->stride, problem->count - j, n, unit, reduction->columns + j, stride);
 		}
 		wmlc_scatter(reduction->columns, stride, n, reduction->products);
 		if (wmlc_interrupted(poll))
@@ -132,7 +149,7 @@ wmlc_reduce_points(WmlcSimplex *problem, double *reduced, void *work, WmlcPoll p
 	fill_kernel(reduction.products, reduction.stride, count);
 	status = wmlc_kernel_points(reduction.products, count, reduced, &problem->dims, reduction.rest, poll);
 	for (size_t i = 0; i < count * count; i++)
-		reduced[i] /= unit;
+		reduced[i] *= 1.0 / unit;
 	problem->points = reduced;
 	problem->stride = count;
 

@@ -86,6 +86,51 @@ test_refused(void)
 	free(a);
 }
 
+/* Column 2 is twice column 0 and column 4 is silent: both drop out, and L L' = A all the same. */
+static void
+test_semidefinite(void)
+{
+	enum
+	{
+		N = 6, STRIDE = 8
+	};
+	uint64_t	seed = 5;
+	double		x[N][N];
+	double		a[N * STRIDE] = {0.0};
+	double		factor[N * STRIDE];
+	double		inverse[N * STRIDE] = {0.0};
+
+	for (int i = 0; i < N; i++)
+		for (int k = 0; k < N; k++)
+			x[i][k] = i == 4 ? 0.0 : i == 2 ? 2.0 * x[0][k] : check_normal(&seed);
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j <= i; j++)
+			for (int k = 0; k < N; k++)
+				a[i * STRIDE + j] += x[i][k] * x[j][k];
+	memcpy(factor, a, sizeof(a));
+	CHECK(wmlc_semidefinite_factor(N, factor, STRIDE, 1e-13, NULL) == WMLC_OK, "refused");
+	wmlc_semidefinite_inverse(N, factor, STRIDE, inverse);
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j <= i; j++)
+		{
+			double		product = 0.0;
+			double		identity = 0.0;
+
+			for (int k = 0; k <= j; k++)
+				product += factor[i * STRIDE + k] * factor[j * STRIDE + k];
+			for (int k = j; k <= i; k++)
+				identity += factor[i * STRIDE + k] * inverse[j * STRIDE + k];
+			CHECK_NEAR(product, a[i * STRIDE + j], 1e-13);
+			if (i != 2 && i != 4 && j != 2 && j != 4)
+				CHECK_NEAR(identity, i == j ? 1.0 : 0.0, 1e-13);
+			else
+				CHECK(inverse[j * STRIDE + i] == 0.0, "(%d, %d) of a dependent column", j, i);
+		}
+	CHECK(factor[2 * STRIDE + 2] == 0.0 && factor[4 * STRIDE + 4] == 0.0, "not dropped");
+	polls_left = 1;
+	CHECK(wmlc_semidefinite_factor(N, a, STRIDE, 1e-13, stop_soon) == WMLC_INTERRUPTED, "not interrupted");
+}
+
 int
 main(void)
 {
@@ -95,5 +140,6 @@ main(void)
 	test_solution(128, 128);
 	test_solution(300, 304);
 	test_refused();
+	test_semidefinite();
 	return check_summary();
 }
