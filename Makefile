@@ -44,7 +44,7 @@ paper:
 	@test/bin/with-postgres test/paper/run
 
 docs-update:
-	@test/bin/with-postgres bash -c 'test/bin/doc-examples --update && test/bin/reference --update'
+	@test/bin/with-postgres bash -c 'test/bin/doc-examples --update && test/bin/reference --update && test/bin/figures --update'
 
 $(filter-out $(PRIVATE_GOALS),$(MAKECMDGOALS)):
 	$(MAKE) $@

@@ -4,13 +4,13 @@
 \set ON_ERROR_STOP on
 \set QUIET on
 \pset footer off
-SET client_min_messages = warning;
+SET client_min_messages = notice;
 CREATE EXTENSION wml;
 \i test/data/gapminder.sql
 
 \echo
 \echo 'CHILDREN PER WOMAN in 62 countries, every five years from 1955 to 2005 (Gapminder Foundation, CC BY 4.0).'
-\echo 'Suppose that for Kenya we have only the four surveys up to 1970, for the others all. What was Kenya''s path to 2005?'
+\echo 'Suppose we know only four surveys of Kenya, up to 1970, but all surveys of the others. How does Kenya go on?'
 \echo
 CREATE TABLE known AS SELECT * FROM survey WHERE country <> 'Kenya' OR year <= 1970;
 \echo '    SELECT wml_learn(''countries'', ''known'', task => ''country'', response => ''fertility'', range => ''[0,)'','
@@ -35,17 +35,17 @@ FROM forecast JOIN (SELECT * FROM survey WHERE country = 'Kenya') AS truth USING
 \echo
 SELECT item AS country, round(value::numeric, 2) AS weight FROM wml_explain('countries', 'Kenya') WHERE part = 'source' AND value > 0.005 ORDER BY value DESC;
 
-\echo 'The forecast took' :ms 'ms.  # is what was known, o the forecast, = its 90 % interval, X what happened:'
+\echo 'The forecast took' :ms 'ms.  # known, o forecast, = its 90 % interval, X what happened:'
 \echo
 \ir plot.sql
 
 \echo
-\echo 'Each of the 62 countries in turn, its surveys up to 1970 known; the RMSE of the later ones:'
+\echo 'Each of the 62 countries in turn, with its surveys up to 1970 known; the RMSE of the later ones:'
 \echo
 \ir errors.sql
 
-\echo 'Where all tasks are alike, weights cannot help, and wml_tune knows it: of 442 diabetes patients, those of 49 to 52'
-\echo 'years are the new task, twenty of them known, in 20 random choices.'
+\echo 'Where all tasks are alike, weights cannot help, and wml_tune finds out: of 442 diabetes patients, those aged 49 to'
+\echo '52 are the new task, with twenty of them known, in 20 random draws. The RMSE of the others:'
 \echo
 \ir alike.sql
 

@@ -14,11 +14,18 @@ DECLARE
 	question question;
 	coef float8[];
 	started timestamptz;
+	said timestamptz := clock_timestamp();
+	done int := 0;
 BEGIN
 	FOR question IN SELECT * FROM question ORDER BY country LOOP
 		started := clock_timestamp();
 		EXECUTE 'SELECT ' || formula || ' FROM (SELECT ($1).*) AS q' USING question INTO coef;
 		INSERT INTO answer VALUES (rank, method, question.country, coef, clock_timestamp() - started);
+		done := done + 1;
+		IF clock_timestamp() > said + interval '4 s' THEN
+			RAISE INFO '%: % of 62 countries', method, done;
+			said := clock_timestamp();
+		END IF;
 	END LOOP;
 END
 $$;
@@ -26,12 +33,12 @@ CALL answer(1, 'the country alone', 'wml_coef(early)');
 CALL answer(2, 'all countries alike', '(SELECT wml_erm(gram, 1) FROM unnest(sources) AS gram)');
 CALL answer(3, 'a prior (mixed model)', 'wml_posterior_coef(wml_prior(sources), early)');
 CALL answer(4, 'weights, over the same years', '(SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(windows, early, whiten => true)) AS s (gram, alpha))');
-CALL answer(5, 'what wml_tune chooses', '(wml_tune(sources, early, windows)).coef');
+CALL answer(5, 'the choice of wml_tune', '(wml_tune(sources, early, windows)).coef');
 
 SELECT method, round(avg(wml_rmse(late, coef))::numeric, 2) AS "error, children", round(avg(extract(epoch FROM took) * 1000)::numeric, 1) AS "ms for a country"
 FROM answer JOIN question USING (country) GROUP BY rank, method ORDER BY rank;
 
-SELECT format('%s is a typical case, not a picked one: %s countries are forecast better, %s worse.', 'Kenya', count(*) FILTER (WHERE rmse < own), count(*) FILTER (WHERE rmse > own)) AS line
+SELECT format('%s is a typical case, not a hand-picked one: %s countries have smaller errors, %s larger ones.', 'Kenya', count(*) FILTER (WHERE rmse < own), count(*) FILTER (WHERE rmse > own)) AS line
 FROM (SELECT country, wml_rmse(late, coef) AS rmse, max(wml_rmse(late, coef)) FILTER (WHERE country = 'Kenya') OVER () AS own
 	  FROM answer JOIN question USING (country) WHERE rank = 5) AS e \gset
 \echo :line
