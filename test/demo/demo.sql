@@ -51,5 +51,5 @@ SELECT item AS country, round(value::numeric, 2) AS weight FROM wml_explain('cou
 
 \ir picture.sql
 \echo 'The forecast as a picture:' :picture
-\echo 'Next: docs/tutorial.md takes a sales table to next week''s forecast in five statements.'
+\echo 'Next: docs/tutorial.md takes a sales table to next week''s forecast in four statements.'
 \echo
