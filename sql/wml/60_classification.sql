@@ -111,6 +111,12 @@ CREATE AGGREGATE wml_auc(score float8, label bool) (
 );
 COMMENT ON AGGREGATE wml_auc(float8, bool) IS 'area under the ROC curve: how often a row with a true label outscores one with a false label';
 
+-- From PostgreSQL 19 on a negative size says that the state grows with the rows, which must then not be
+-- combined before a join.  Earlier versions would take it for no size at all.
+UPDATE pg_catalog.pg_aggregate SET aggtransspace = -aggtransspace
+WHERE aggfnoid IN ('wml_auc(float8, float8)'::pg_catalog.regprocedure, 'wml_auc(float8, bool)'::pg_catalog.regprocedure) AND
+	  pg_catalog.current_setting('server_version_num')::int >= 190000;
+
 CREATE FUNCTION wml_svm_train(query text, cost float8 DEFAULT 1, tolerance float8 DEFAULT 1e-6,
 							  passes int DEFAULT 1000, seed bigint DEFAULT 0, OUT coef float8[], OUT objective float8,
 							  OUT gap float8, OUT n bigint, OUT skipped bigint, OUT support bigint, OUT passes_taken int)

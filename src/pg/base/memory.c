@@ -5,6 +5,9 @@
  */
 #include "postgres.h"
 
+#ifndef WIN32
+#include <sys/mman.h>
+#endif
 #include <unistd.h>
 
 #include "fmgr.h"
@@ -43,6 +46,23 @@ wml_allocate_if_possible(Size bytes)
 		return NULL;
 	return MemoryContextAllocExtended(CurrentMemoryContext, Max(bytes, 1),
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+}
+
+#define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
+
+void
+wml_ask_for_huge_pages(void *memory, Size size)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	start = TYPEALIGN(HUGE_PAGE, memory);
+	uintptr_t	end = TYPEALIGN_DOWN(HUGE_PAGE, (char *) memory + size);
+
+	if (start < end)
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+#else
+	(void) memory;
+	(void) size;
+#endif
 }
 
 void *

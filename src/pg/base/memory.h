@@ -14,6 +14,12 @@ extern void *wml_allocate(Size count, Size size);
 /* The same, but NULL where the machine has not so much. */
 extern void *wml_allocate_if_possible(Size bytes);
 
+/*
+ * Ask the system for huge pages under memory that will be used whole, or here
+ * and there by turns: only a hint, which it may not know or take.
+ */
+extern void wml_ask_for_huge_pages(void *memory, Size size);
+
 /* A whole value of variable length, where doubles can be read from it; its bytes may be hostile. */
 extern void *wml_aligned_value(Datum datum);
 

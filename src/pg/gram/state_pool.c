@@ -11,14 +11,12 @@
  */
 #include "postgres.h"
 
-#include <sys/mman.h>
-
 #include "utils/memutils.h"
 
+#include "pg/base/memory.h"
 #include "pg/gram/state_pool.h"
 
 #define LARGEST_SLAB ((Size) 16 * 1024 * 1024)
-#define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
 
 /*
  * The pools of one call, in the memory that lasts as long as what the server
@@ -101,19 +99,6 @@ wml_state_pool(FunctionCallInfo fcinfo, MemoryContext aggregate_context)
 	return pool;
 }
 
-static void
-ask_for_huge_pages(char *slab, Size size)
-{
-#ifdef MADV_HUGEPAGE
-	uintptr_t	start = TYPEALIGN(HUGE_PAGE, slab);
-	uintptr_t	end = TYPEALIGN_DOWN(HUGE_PAGE, slab + size);
-
-	/* only a hint: it does not matter whether the system takes it */
-	if (start < end)
-		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
-#endif
-}
-
 void *
 wml_state_pool_alloc(WmlStatePool *pool, Size size)
 {
@@ -125,7 +110,7 @@ wml_state_pool_alloc(WmlStatePool *pool, Size size)
 		pool->left = Max(size, Min(pool->total / 8, LARGEST_SLAB));
 		pool->next = (char *) MemoryContextAllocHuge(pool->context, pool->left);
 		pool->total += pool->left;
-		ask_for_huge_pages(pool->next, pool->left);
+		wml_ask_for_huge_pages(pool->next, pool->left);
 	}
 	piece = pool->next;
 	pool->next += size;

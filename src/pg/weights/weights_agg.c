@@ -98,11 +98,15 @@ create_state(const WmlcWeighting *weighting, const WmlcGram *target)
 static void
 make_room(WeightsState *state)
 {
+	Size		size;
+
 	if (state->rows < state->capacity)
 		return;
 	state->capacity *= 2;
 	state->takes_part = (bool *) repalloc_huge(state->takes_part, state->capacity * sizeof(bool));
-	state->kept = (double *) repalloc_huge(state->kept, Max(state->capacity * state->keeper.width, 1) * sizeof(double));
+	size = Max(state->capacity * state->keeper.width, 1) * sizeof(double);
+	state->kept = (double *) repalloc_huge(state->kept, size);
+	wml_ask_for_huge_pages(state->kept, size);
 }
 
 static void
