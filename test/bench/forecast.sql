@@ -20,9 +20,11 @@ FROM (SELECT * FROM task WHERE is_target ORDER BY md5(task) LIMIT :targets) AS t
 	LATERAL (SELECT array_agg(wml_gram) AS folds FROM (SELECT wml_gram(x, y) FROM example
 		WHERE example.task = target.task AND is_known GROUP BY x) AS f) AS f;
 
+CREATE TEMP TABLE tuned AS SELECT task, wml_tune(sources, known, windows) AS tuned FROM given;
+
 CREATE TEMP TABLE error AS
 SELECT task, number, method, wml_rmse(unknown, coef) AS rmse
-FROM given, LATERAL (SELECT wml_tune(sources, known, windows) AS tuned OFFSET 0) AS t, LATERAL (
+FROM given JOIN tuned USING (task), LATERAL (
 	SELECT 1, 'the target alone', (SELECT wml_erm(gram, 1) FROM unnest(ARRAY[known]) AS gram)
 	UNION ALL SELECT 2, 'all alike', (SELECT wml_erm(gram, 1) FROM unnest(sources) AS gram)
 	UNION ALL SELECT 3, 'mixture', (SELECT wml_erm(gram, alpha) FROM unnest(sources, wml_alpha(sources, known)) AS s (gram, alpha))
@@ -41,3 +43,6 @@ FROM given, LATERAL (SELECT wml_tune(sources, known, windows) AS tuned OFFSET 0)
 \echo
 \echo :name
 SELECT method, round(avg(rmse)::numeric, 3) AS mean, round(sqrt(avg(rmse ^ 2))::numeric, 3) AS "root mean square" FROM error GROUP BY number, method ORDER BY number;
+
+SELECT round(avg((y BETWEEN lower AND upper)::int)::numeric, 3) AS "90 % intervals of wml_tune, windows, cover"
+FROM tuned JOIN example USING (task), wml_predict_interval(tuned, x, 0.9) WHERE NOT is_known;
