@@ -17,9 +17,13 @@
 
 typedef struct State
 {
-	double	   *truth;
+	const WmlcRehearsed *rehearsed;
+	WmlcCalibration *calibration;
+	double	   *differences;	/* between what was found and the truth, count x d */
 	double	   *residuals;		/* mean squared, of the truth on the unknown rows */
-	double	   *errors;			/* of what was found */
+	double	   *errors;			/* of what was found there */
+	double	   *known;			/* on the known rows; then relative to what is expected */
+	double	   *scales;			/* k^b */
 	void	   *work;
 } State;
 
@@ -28,9 +32,11 @@ lay_out(State *state, int d, size_t count, void *base)
 {
 	WmlcArena	arena = {base, 0};
 
-	state->truth = wmlc_arena_doubles(&arena, d);
+	state->differences = wmlc_arena_doubles(&arena, count * d);
 	state->residuals = wmlc_arena_doubles(&arena, count);
 	state->errors = wmlc_arena_doubles(&arena, count);
+	state->known = wmlc_arena_doubles(&arena, count);
+	state->scales = wmlc_arena_doubles(&arena, count);
 	state->work = wmlc_arena_take(&arena, wmlc_ensemble_workspace(d), 1);
 	return arena.used;
 }
@@ -43,9 +49,9 @@ wmlc_calibrate_workspace(int d, size_t count)
 	return lay_out(&state, d, count, NULL);
 }
 
-/* Sum of C_ij A_ij, A the second moment of the features. */
+/* v on average over the rows of a gram: s2 + sum of C_ij A_ij, A their second moment. */
 static double
-mean_variance(const WmlcCalibration *calibration, const WmlcGram *gram)
+expected_square(const WmlcCalibration *calibration, const WmlcGram *gram)
 {
 	int			d = gram->dims;
 	double		sum = 0.0;
@@ -56,58 +62,152 @@ mean_variance(const WmlcCalibration *calibration, const WmlcGram *gram)
 			sum += calibration->covariance[(size_t) i * d + j] *
 				wmlc_dd_value(wmlc_gram_moment(gram, i, j));
 	}
-	return fmax(sum, 0.0);
+	return calibration->noise + fmax(sum, 0.0);
 }
 
-/* One rehearsal's share in C; its errors. */
-static WmlcStatus
-add_rehearsal(WmlcCalibration *calibration, const WmlcTrial *trial, const double *w, double share,
-			  State *state, double *residual, double *error, WmlcPoll poll)
+/* How many times larger than expected a squared error is. */
+static double
+surprise(const WmlcCalibration *calibration, const WmlcGram *gram, double error)
 {
-	int			d = trial->whole->dims;
-	WmlcStatus	status = wmlc_task_coefficients(trial->whole, state->truth, state->work, poll);
+	double		expected = expected_square(calibration, gram);
 
-	if (status == WMLC_OK)
-		status = wmlc_mse(trial->unknown, state->truth, residual);
-	if (status == WMLC_OK)
-		status = wmlc_mse(trial->unknown, w, error);
-	for (int i = 0; i < d && status == WMLC_OK; i++)
+	return expected > 0.0 ? fmax(error / expected, LEAST_SURPRISE) : 1.0;
+}
+
+/* How far off each rehearsal was. */
+static WmlcStatus
+look_back(State *state, WmlcPoll poll)
+{
+	const WmlcRehearsed *rehearsed = state->rehearsed;
+	int			d = rehearsed->d;
+	WmlcStatus	status = WMLC_OK;
+
+	for (size_t r = 0; r < rehearsed->count && status == WMLC_OK; r++)
 	{
-		for (int j = 0; j < d; j++)
-			calibration->covariance[(size_t) i * d + j] += share *
-				(w[i] - state->truth[i]) * (w[j] - state->truth[j]);
+		const WmlcTrial *trial = &rehearsed->trials[r];
+		const double *w = rehearsed->coefficients + r * rehearsed->stride;
+		double	   *difference = state->differences + r * d;
+
+		status = wmlc_task_coefficients(trial->whole, difference, state->work, poll);
+		if (status == WMLC_OK)
+			status = wmlc_mse(trial->unknown, difference, &state->residuals[r]);
+		if (status == WMLC_OK)
+			status = wmlc_mse(trial->unknown, w, &state->errors[r]);
+		if (status == WMLC_OK)
+			status = wmlc_mse(trial->known, w, &state->known[r]);
+		for (int i = 0; i < d; i++)
+			difference[i] = w[i] - difference[i];
+		state->scales[r] = 1.0;
 	}
 	return status;
 }
 
-WmlcStatus
-wmlc_calibrate(WmlcCalibration *calibration, int d, size_t count, const WmlcTrial *trials,
-			   const double *coefficients, size_t stride, double actors, void *work, WmlcPoll poll)
+/* C and s2 for tasks of scale 1; what the rehearsals have beyond their scales. */
+static void
+take_means(const State *state)
 {
-	State		state;
+	const WmlcRehearsed *rehearsed = state->rehearsed;
+	WmlcCalibration *calibration = state->calibration;
+	int			d = rehearsed->d;
 
-	lay_out(&state, d, count, work);
 	memset(calibration->covariance, 0, (size_t) d * d * sizeof(double));
 	calibration->noise = 0.0;
-	calibration->count = count;
-	calibration->degrees = fmax(actors - 1.0, 1.0);
-	for (size_t r = 0; r < count; r++)
+	for (size_t r = 0; r < rehearsed->count; r++)
 	{
-		WmlcStatus	status = add_rehearsal(calibration, &trials[r], coefficients + r * stride,
-										   1.0 / (double) count, &state, &state.residuals[r],
-										   &state.errors[r], poll);
+		const double *difference = state->differences + r * d;
+		double		share = 1.0 / state->scales[r] / (double) rehearsed->count;
 
-		if (status != WMLC_OK)
-			return status;
-		calibration->noise += state.residuals[r] / (double) count;
+		calibration->noise += share * state->residuals[r];
+		for (int i = 0; i < d; i++)
+		{
+			for (int j = 0; j < d; j++)
+				calibration->covariance[(size_t) i * d + j] += share * difference[i] * difference[j];
+		}
 	}
-	for (size_t r = 0; r < count; r++)
+	for (size_t r = 0; r < rehearsed->count; r++)
+		calibration->surprises[r] = surprise(calibration, rehearsed->trials[r].unknown,
+											 state->errors[r] / state->scales[r]);
+}
+
+/*
+ * b: the slope of log u over log k, less its standard error.  Several rehearsals
+ * of one task tell hardly more than one.
+ */
+static double
+fit_exponent(const State *state)
+{
+	double		count = (double) state->rehearsed->count;
+	double		mean_k = 0.0,
+				mean_u = 0.0,
+				kk = 0.0,
+				ku = 0.0,
+				uu = 0.0;
+	double		slope;
+
+	for (size_t r = 0; r < state->rehearsed->count; r++)
 	{
-		double		expected = calibration->noise + mean_variance(calibration, trials[r].unknown);
-
-		calibration->surprises[r] = expected > 0.0
-			? fmax(state.errors[r] / expected, LEAST_SURPRISE) : 1.0;
+		mean_k += log(state->known[r]) / count;
+		mean_u += log(state->calibration->surprises[r]) / count;
 	}
+	for (size_t r = 0; r < state->rehearsed->count; r++)
+	{
+		double		k = log(state->known[r]) - mean_k;
+		double		u = log(state->calibration->surprises[r]) - mean_u;
+
+		kk += k * k;
+		ku += k * u;
+		uu += u * u;
+	}
+	if (!(kk > 0.0) || state->rehearsed->actors <= 2.0)
+		return 0.0;
+	slope = ku / kk;
+	slope -= sqrt(fmax(uu - slope * ku, 0.0) / kk / (state->rehearsed->actors - 2.0));
+	return fmin(fmax(slope, 0.0), 1.0);
+}
+
+/* Let the known rows tell the scales, as far as they do. */
+static WmlcStatus
+find_scales(State *state, double *target_scale)
+{
+	const WmlcRehearsed *rehearsed = state->rehearsed;
+	const WmlcCalibration *calibration = state->calibration;
+	double		error,
+				exponent;
+	WmlcStatus	status = wmlc_mse(rehearsed->target, rehearsed->target_coefficients, &error);
+
+	if (status != WMLC_OK)
+		return status;
+	for (size_t r = 0; r < rehearsed->count; r++)
+		state->known[r] = surprise(calibration, rehearsed->trials[r].known, state->known[r]);
+	exponent = fit_exponent(state);
+	for (size_t r = 0; r < rehearsed->count; r++)
+		state->scales[r] = pow(state->known[r], exponent);
+	*target_scale = pow(surprise(calibration, rehearsed->target, error), exponent);
+	return WMLC_OK;
+}
+
+WmlcStatus
+wmlc_calibrate(WmlcCalibration *calibration, const WmlcRehearsed *rehearsed, void *work,
+			   WmlcPoll poll)
+{
+	State		state = {.rehearsed = rehearsed, .calibration = calibration};
+	double		scale;
+	WmlcStatus	status;
+
+	lay_out(&state, rehearsed->d, rehearsed->count, work);
+	calibration->count = rehearsed->count;
+	calibration->degrees = fmax(rehearsed->actors - 1.0, 1.0);
+	status = look_back(&state, poll);
+	if (status != WMLC_OK)
+		return status;
+	take_means(&state);
+	status = find_scales(&state, &scale);
+	if (status != WMLC_OK)
+		return status;
+	take_means(&state);
+	calibration->noise *= scale;
+	for (size_t i = 0; i < (size_t) rehearsed->d * rehearsed->d; i++)
+		calibration->covariance[i] *= scale;
 	return WMLC_OK;
 }
 

@@ -5,31 +5,39 @@
  * Errors are compared as logarithms of ratios, so that neither the units of the
  * response nor single hard tasks decide.  For every method:
  *
- *	  rehearsed = mean log ratio to the incumbent over the rehearsals, plus its
- *				  standard error
+ *	  rehearsed = mean log ratio to the incumbent over the rehearsals, plus two
+ *				  of its standard errors
  *	  validated = log ratio, over the folds, to the method that leads the
  *				  rehearsals, plus its standard error
  *	  score = (1 - a) rehearsed + a validated,	a = rows / (rows + EXCHANGE)
  *
- * The incumbent is the better one, in rehearsals, of the baseline and the priors:
- * few methods that fit most families of tasks, so that it wins by merit and
- * not because it is one of a hundred.  The standard errors are those of paired
+ * The incumbent is the best, in rehearsals, of the baseline and the priors: few
+ * methods that fit most families of tasks, so that it wins by merit and not
+ * because it is one of a hundred.  The standard errors are those of paired
  * differences, zero for the incumbent and the leader themselves: who wants to
- * replace them must be clearly better.
+ * replace them must be clearly better.  Refinements are compared with the leader
+ * of all others in the same way; they differ little from it, and without that
+ * step chance would choose among them.
  *
  * All this supposes that the target is such a task as the sources are.  Then the
  * leader's error on it is about as large as in the rehearsals.  If it is so much
  * larger that one such target in two hundred would have it, rehearsals are no
  * guide, and a = 1.
  *
- * EXCHANGE and USUAL were chosen by held-out error on real and synthetic families
- * of tasks, with targets like and unlike the others.
+ * CAUTION, EXCHANGE and USUAL were chosen by held-out error on real and synthetic
+ * families of tasks, with targets like and unlike the others.
  */
 #include "core/compare/compare_choice.h"
 
 #include <math.h>
 
 #include "core/base/student.h"
+
+/*
+ * By how many standard errors a method must be better in rehearsals.  A hundred
+ * methods try, some of them by luck.
+ */
+#define CAUTION 2.0
 
 /* As many rows of the target count as much as the rehearsals. */
 #define EXCHANGE 60.0
@@ -115,10 +123,9 @@ validated(const WmlcErrors *folds, int method_count, int method, int leader)
 	return log(mean / leader_mean) + standard_error(squares, folds->trials);
 }
 
-/* Mean log ratio to another method over the rehearsals, and its standard error. */
+/* Mean log ratio to another method over the rehearsals, plus so many standard errors. */
 static double
-rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other,
-		  double *uncertainty)
+rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other, double caution)
 {
 	double		count = (double) rehearsals->trials;
 	double		sum = 0.0;
@@ -132,9 +139,10 @@ rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other,
 		sum += ratio;
 		squares += ratio * ratio;
 	}
-	*uncertainty = count < 2.0 ? 0.0
-		: sqrt(fmax(squares - sum * sum / count, 0.0) / (count - 1.0) / count);
-	return sum / count;
+	if (caution == 0.0 || count < 2.0)
+		return sum / count;
+	return sum / count +
+		caution * sqrt(fmax(squares - sum * sum / count, 0.0) / (count - 1.0) / count);
 }
 
 /*
@@ -164,60 +172,74 @@ is_strange(const WmlcErrors *folds, const WmlcErrors *rehearsals, int method_cou
 		wmlc_student_bound(USUAL, rehearsals->size - 1.0) * sqrt(variance);
 }
 
-/* The best of the methods that may be chosen, the first one among equals. */
+/* The best of the methods down to some standing, the first one among equals. */
 static int
-find_best(int method_count, int baseline, const bool *eligible, const WmlcVerdict *verdicts)
+find_best(int method_count, int baseline, const WmlcStanding *standings, WmlcStanding lowest,
+		  const WmlcVerdict *verdicts)
 {
 	int			best = baseline;
 
 	for (int i = 0; i < method_count; i++)
 	{
-		if (eligible[i] && !isinf(verdicts[i].rmse) && verdicts[i].score < verdicts[best].score)
+		if (standings[i] <= lowest && !isinf(verdicts[i].rmse) &&
+			verdicts[i].score < verdicts[best].score)
 			best = i;
 	}
 	return best;
 }
 
-/* The best in rehearsals of the baseline and the priors that may be chosen. */
+/* The best of the incumbents in rehearsals. */
 static int
-find_incumbent(int method_count, int baseline, const bool *eligible, const bool *priors,
+find_incumbent(int method_count, int baseline, const WmlcStanding *standings,
 			   const WmlcVerdict *verdicts)
 {
 	int			best = baseline;
 
-	for (int i = 0; i < method_count && priors != NULL; i++)
+	for (int i = 0; i < method_count; i++)
 	{
-		if (priors[i] && eligible[i] && verdicts[i].rehearsal < verdicts[best].rehearsal)
+		if (standings[i] == WMLC_INCUMBENT && verdicts[i].rehearsal < verdicts[best].rehearsal)
 			best = i;
 	}
 	return best;
 }
 
+/* The scores of all methods in the rehearsals; returns who leads them. */
+static int
+score_by_rehearsals(int method_count, int baseline, const WmlcErrors *rehearsals,
+					const WmlcStanding *standings, WmlcVerdict *verdicts)
+{
+	int			incumbent = find_incumbent(method_count, baseline, standings, verdicts);
+	int			leader;
+
+	for (int i = 0; i < method_count; i++)
+		verdicts[i].score = rehearsed(rehearsals, method_count, i, incumbent, CAUTION);
+	leader = find_best(method_count, baseline, standings, WMLC_CANDIDATE, verdicts);
+	for (int i = 0; i < method_count; i++)
+	{
+		if (standings[i] == WMLC_REFINEMENT)
+			verdicts[i].score = verdicts[leader].score +
+				rehearsed(rehearsals, method_count, i, leader, CAUTION);
+	}
+	return find_best(method_count, baseline, standings, WMLC_REFINEMENT, verdicts);
+}
+
 int
 wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
-			const WmlcErrors *rehearsals, const bool *eligible, const bool *priors,
-			WmlcVerdict *verdicts)
+			const WmlcErrors *rehearsals, const WmlcStanding *standings, WmlcVerdict *verdicts)
 {
 	bool		rehearse = rehearsals->trials > 0;
 	double		share = 1.0;
-	double		uncertainty;
-	int			incumbent,
-				leader;
+	int			leader = baseline;
 
 	for (int i = 0; i < method_count; i++)
 	{
 		judge_by_folds(folds, method_count, i, &verdicts[i]);
 		verdicts[i].rehearsal = !rehearse ? NAN
-			: exp(0.5 * rehearsed(rehearsals, method_count, i, baseline, &uncertainty));
+			: exp(0.5 * rehearsed(rehearsals, method_count, i, baseline, 0.0));
 		verdicts[i].score = 0.0;
 	}
-	incumbent = find_incumbent(method_count, baseline, eligible, priors, verdicts);
-	for (int i = 0; i < method_count && rehearse; i++)
-	{
-		verdicts[i].score = rehearsed(rehearsals, method_count, i, incumbent, &uncertainty);
-		verdicts[i].score += uncertainty;
-	}
-	leader = find_best(method_count, baseline, eligible, verdicts);
+	if (rehearse)
+		leader = score_by_rehearsals(method_count, baseline, rehearsals, standings, verdicts);
 	if (folds->size == 0.0)
 		share = 0.0;
 	else if (rehearse && !is_strange(folds, rehearsals, method_count, leader))
@@ -225,7 +247,7 @@ wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
 	for (int i = 0; i < method_count && share > 0.0; i++)
 		verdicts[i].score = (1.0 - share) * verdicts[i].score +
 			share * validated(folds, method_count, i, leader);
-	return find_best(method_count, baseline, eligible, verdicts);
+	return find_best(method_count, baseline, standings, WMLC_REFINEMENT, verdicts);
 }
 
 bool

@@ -6,9 +6,9 @@
  * compete for ten rows.  But a method's error on other tasks tells much about
  * its error on this one, and other tasks there are plenty: in a rehearsal, a
  * source plays the target.  The choice rests on both, in proportion to what they
- * know, and each counts only as far as it goes beyond one standard error of the
- * difference to what is simple and mostly good: all sources alike, or a prior.  Where
- * the target turns out to be unlike any source, only its own rows count.
+ * know, and each counts only as far as it goes beyond chance in the difference to
+ * what is simple and mostly good: all sources alike, or a prior.  Where the target
+ * turns out to be unlike any source, only its own rows count.
  */
 #ifndef WMLC_COMPARE_CHOICE_H
 #define WMLC_COMPARE_CHOICE_H
@@ -37,15 +37,22 @@ typedef struct WmlcVerdict
 	double		score;			/* the least is the best */
 } WmlcVerdict;
 
+/* In which order methods may replace each other: each must beat the best of those above. */
+typedef enum WmlcStanding
+{
+	WMLC_INCUMBENT,				/* few methods that fit most families of tasks */
+	WMLC_CANDIDATE,
+	WMLC_REFINEMENT,			/* a variant of candidates, next to them */
+	WMLC_BARRED					/* not to be chosen */
+} WmlcStanding;
+
 /*
- * Judge all methods against a baseline among them.  There are at least two
- * folds, or none; without rehearsals, cross-validation decides alone.  The method to
- * choose is returned: one with the least score among those that are eligible,
- * as the baseline always is.  `priors` tells which of them are learned priors; NULL
- * means none.
+ * Judge all methods against a baseline among them, an incumbent.  There are at
+ * least two folds, or none; without rehearsals, cross-validation decides alone.
+ * The method to choose is returned: one with the least score.
  */
 extern int	wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
-						const WmlcErrors *rehearsals, const bool *eligible, const bool *priors,
+						const WmlcErrors *rehearsals, const WmlcStanding *standings,
 						WmlcVerdict *verdicts);
 
 /*

@@ -18,7 +18,9 @@ static const WmlcRule default_weights[] = {
 	WMLC_UNIFORM, WMLC_POOLED, WMLC_CLOSEST, WMLC_MIXTURE
 };
 static const double default_ridges[] = {0.0};
-static const double default_shrinks[] = {0.0, 3.0};
+
+/* over the same rows, weights are worth more, and the last refines them */
+static const double default_shrinks[] = {0.0, 3.0, 0.1};
 static const double default_stack_shrinks[] = {1.0, 3.0};
 static const bool default_whitens[] = {false, true};
 static const double default_source_rows[] = {INFINITY, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1};
@@ -218,7 +220,11 @@ add_learner_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner
 	const double *shrinks = options->shrinks;
 	int			shrink_count = options->shrink_count;
 
-	USE_DEFAULT(shrinks, shrink_count, default_shrinks);
+	if (shrinks == NULL)
+	{
+		shrinks = default_shrinks;
+		shrink_count = COUNT(default_shrinks) - !options->windows;
+	}
 	for (int w = 0; w < options->weights_count; w++)
 	{
 		for (int s = 0; s < shrink_count; s++)
@@ -319,4 +325,17 @@ wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 		for (int i = 0; i < options.whiten_count && options.models[m] < WMLC_OBJECTIVES; i++)
 			add_model(grid, &options, options.models[m], options.whitens[i]);
 	}
+}
+
+WmlcStanding
+wmlc_grid_standing(const WmlcGrid *grid, int method)
+{
+	double		shrink = grid->weightings[grid->methods[method].weighting].shrink;
+
+	if (method == WMLC_BASELINE_UNIFORM ||
+		grid->learners[grid->methods[method].learner].kind == WMLC_LEARN_PRIOR)
+		return WMLC_INCUMBENT;
+
+	/* a slight penalty tells two sources from each other that are equally good */
+	return shrink > 0.0 && shrink < 1.0 ? WMLC_REFINEMENT : WMLC_CANDIDATE;
 }

@@ -6,6 +6,7 @@
 #define WMLC_COMPARE_GRID_H
 
 #include "core/compare/compare.h"
+#include "core/compare/compare_choice.h"
 
 /* Lists of options; what is NULL takes the default. */
 typedef struct WmlcGridOptions
@@ -30,6 +31,7 @@ typedef struct WmlcGridOptions
 	int			source_rows_count;
 
 	int			d;				/* features; of very many there is no prior by default */
+	bool		windows;		/* are there windows? by default, weights are then refined */
 
 	/*
 	 * Default step sizes are a share of 1 / curvature: the largest eigenvalue of
@@ -59,6 +61,9 @@ typedef struct WmlcGrid
  */
 extern void wmlc_grid_bounds(const WmlcGridOptions *options, double *learners,
 							 double *weightings, double *methods);
+
+/* What a method is to the choice, where nothing bars it. */
+extern WmlcStanding wmlc_grid_standing(const WmlcGrid *grid, int method);
 
 /* Fill the lists.  Methods that options make equal appear once. */
 extern void wmlc_grid_build(const WmlcGridOptions *options, WmlcGrid *grid);

@@ -18,7 +18,7 @@
 #include "core/weights/stacked.h"
 
 /* One source of so many has no part in the ensemble worth speaking of. */
-#define MANY_SOURCES 1000
+#define MANY_SOURCES 100
 
 typedef struct State
 {

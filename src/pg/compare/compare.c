@@ -216,12 +216,20 @@ calibrate(const WmlContest *contest, WmlcCalibration *calibration)
 
 	if (contest->rehearsal_count > 0)
 	{
-		Size		place = first * comparison->method_count + contest->chosen;
-		void	   *work = wml_allocate(wmlc_calibrate_workspace(d, contest->rehearsal_count), 1);
+		WmlcRehearsed rehearsed = {
+			.d = d,
+			.count = contest->rehearsal_count,
+			.actors = (double) contest->actors,
+			.trials = contest->trials + first,
+			.coefficients = contest->coefficients +
+			(first * comparison->method_count + contest->chosen) * d,
+			.stride = (Size) comparison->method_count * d,
+			.target = contest->target,
+			.target_coefficients = wml_contest_coefficients(contest, contest->chosen)
+		};
+		void	   *work = wml_allocate(wmlc_calibrate_workspace(d, rehearsed.count), 1);
 
-		return wmlc_calibrate(calibration, d, contest->rehearsal_count, contest->trials + first,
-							  contest->coefficients + place * d, (size_t) comparison->method_count * d,
-							  (double) contest->actors, work, wml_poll) == WMLC_OK;
+		return wmlc_calibrate(calibration, &rehearsed, work, wml_poll) == WMLC_OK;
 	}
 	memset(calibration->covariance, 0, (Size) d * d * sizeof(double));
 	calibration->noise = verdict->rmse * verdict->rmse;

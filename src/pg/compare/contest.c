@@ -449,6 +449,7 @@ create_grid(WmlContest *contest, WmlcGridOptions *options)
 	wml_check(wmlc_largest_stable_eta(contest->pooled, &stable_eta,
 									  wml_allocate(wmlc_adapt_workspace(contest->target->dims), 1)));
 	options->d = contest->target->dims;
+	options->windows = contest->windows != NULL;
 	options->curvature = isinf(stable_eta) ? 1.0 : 2.0 / stable_eta;
 	wmlc_grid_bounds(options, &learners, &weightings, &methods);
 	if (methods > MAX_METHODS)
@@ -558,18 +559,15 @@ choose(WmlContest *contest)
 								   forecast || contest->fold_count == 0 ? 0.0 : rows);
 	WmlcErrors	rehearsals = get_errors(contest, wml_contest_rehearsals(contest),
 										contest->rehearsal_count, contest->actors);
-	bool	   *eligible = (bool *) palloc(count * sizeof(bool));
-	bool	   *priors = (bool *) palloc(count * sizeof(bool));
+	WmlcStanding *standings = (WmlcStanding *) palloc(count * sizeof(WmlcStanding));
 
 	for (int i = 0; i < count; i++)
-	{
-		eligible[i] = wmlc_is_plausible(contest->pooled, contest->target,
-										wml_contest_coefficients(contest, i));
-		priors[i] = contest->grid.learners[contest->grid.methods[i].learner].kind == WMLC_LEARN_PRIOR;
-	}
+		standings[i] = wmlc_is_plausible(contest->pooled, contest->target,
+										 wml_contest_coefficients(contest, i))
+			? wmlc_grid_standing(&contest->grid, i) : WMLC_BARRED;
 	contest->verdicts = (WmlcVerdict *) palloc(count * sizeof(WmlcVerdict));
-	contest->chosen = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, eligible,
-								  priors, contest->verdicts);
+	contest->chosen = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, standings,
+								  contest->verdicts);
 }
 
 WmlContest *

@@ -7,7 +7,7 @@
 
 #include "compare/compare_fixture.h"
 
-static const bool all_eligible[64] = {[0 ... 63] = true};
+static const WmlcStanding all_candidates[64] = {WMLC_INCUMBENT, [1 ... 63] = WMLC_CANDIDATE};
 
 /* Numbers small enough to follow: three methods, four folds, two rehearsals. */
 static void
@@ -17,7 +17,7 @@ test_by_hand(void)
 	const double shares[] = {0.25, 0.25, 0.25, 0.25};
 	const double responses[] = {10, 10, 10, 10};
 	const double rehearsal_errors[] = {2, 1, 4, 4, 2, 2};
-	bool		eligible[] = {true, true, true};
+	WmlcStanding standings[] = {WMLC_INCUMBENT, WMLC_CANDIDATE, WMLC_CANDIDATE};
 	WmlcErrors	folds = {
 		.trials = 4, .size = 8.0, .errors = fold_errors, .shares = shares, .responses = responses
 	};
@@ -27,7 +27,7 @@ test_by_hand(void)
 	WmlcErrors	none = {.trials = 0};
 	WmlcVerdict verdicts[3];
 
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 1, "the best in both");
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, standings, verdicts) == 1, "the best in both");
 	CHECK_NEAR(verdicts[0].rmse, sqrt(18.0 / 4.0), 1e-15);
 	CHECK_NEAR(verdicts[0].spread, sqrt(5.0 / 3.0 / 4.0) / (2.0 * sqrt(4.5)), 1e-15);
 	CHECK_NEAR(verdicts[1].rehearsal, sqrt(0.5), 1e-15);
@@ -39,13 +39,13 @@ test_by_hand(void)
 	/* the baseline is compared with itself there, and is 3 times worse in the folds */
 	CHECK_NEAR(verdicts[0].score, 8.0 / 68.0 * (log(3.0) + sqrt(80.0 / 81.0 / 16.0 * 4.0 / 3.0)), 1e-14);
 
-	eligible[1] = false;
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0,
+	standings[1] = WMLC_BARRED;
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, standings, verdicts) == 0,
 		  "a method that is as good in rehearsals, and not clearly better in folds");
-	eligible[0] = eligible[2] = false;
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0,
+	standings[0] = standings[2] = WMLC_BARRED;
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, standings, verdicts) == 0,
 		  "the baseline is always eligible");
-	CHECK(wmlc_choose(3, 0, &folds, &none, all_eligible, NULL, verdicts) == 1, "folds alone");
+	CHECK(wmlc_choose(3, 0, &folds, &none, all_candidates, verdicts) == 1, "folds alone");
 	CHECK(isnan(verdicts[1].rehearsal), "no rehearsal");
 	CHECK_NEAR(verdicts[0].score, 0.0, 1e-15);
 }
@@ -58,8 +58,8 @@ test_incumbent(void)
 	const double shares[] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
 	const double responses[] = {10, 10, 10, 10};
 	const double rehearsal_errors[] = {8, 2, 1.5, 8, 2, 2.5, 8, 2, 1.5, 8, 2, 2.4};
-	const bool	priors[] = {false, true, false};
-	const bool	not_the_prior[] = {true, false, true};
+	const WmlcStanding prior[] = {WMLC_INCUMBENT, WMLC_INCUMBENT, WMLC_CANDIDATE};
+	const WmlcStanding not_the_prior[] = {WMLC_INCUMBENT, WMLC_BARRED, WMLC_CANDIDATE};
 	WmlcErrors	folds = {
 		.trials = 3, .size = 3.0, .errors = fold_errors, .shares = shares, .responses = responses
 	};
@@ -68,13 +68,63 @@ test_incumbent(void)
 	};
 	WmlcVerdict verdicts[3];
 
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, all_eligible, priors, verdicts) == 1, "the prior");
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, prior, verdicts) == 1, "the prior");
 	CHECK(verdicts[2].rehearsal < verdicts[1].rehearsal, "by luck another is a little better");
 	CHECK_NEAR(verdicts[1].rehearsal, 0.5, 1e-15);
 	CHECK_NEAR(verdicts[1].score, 0.0, 1e-15);
 	CHECK(verdicts[0].score > 1.0, "the baseline is not: %g", verdicts[0].score);
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, not_the_prior, priors, verdicts) == 2,
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, not_the_prior, verdicts) == 2,
 		  "a prior that may not be chosen");
+}
+
+/* By how much a method must be better in rehearsals: two standard errors of the mean log ratio. */
+static void
+test_caution(void)
+{
+	enum
+	{
+		Q = 9
+	};
+	const double responses[Q] = {[0 ... Q - 1] = 10.0};
+	const WmlcErrors none = {.trials = 0};
+	WmlcVerdict verdicts[2];
+	double		errors[Q * 2];
+	WmlcErrors	rehearsals = {.trials = Q, .size = Q, .errors = errors, .responses = responses};
+
+	/* log ratios with mean `better` and standard deviation 0.3: a standard error of 0.1 */
+	for (int k = 15; k <= 25; k++)
+	{
+		double		better = -0.01 * k;
+
+		for (int i = 0; i < Q; i++)
+		{
+			errors[i * 2] = 1.0 + i;
+			errors[i * 2 + 1] = (1.0 + i) * exp(better + (i - 4) * 0.3 / sqrt(7.5));
+		}
+		CHECK(wmlc_choose(2, 0, &none, &rehearsals, all_candidates, verdicts) == (k > 20), "better by %g", better);
+		CHECK_NEAR(verdicts[1].score, better + 0.2, 1e-14);
+	}
+}
+
+/* A refinement must be clearly better than the best of the others, not than the incumbent. */
+static void
+test_refinement(void)
+{
+	const WmlcStanding standings[] = {WMLC_INCUMBENT, WMLC_CANDIDATE, WMLC_REFINEMENT};
+	const double responses[] = {10, 10, 10, 10};
+	const double by_luck[] = {8, 2, 1.5, 8, 2, 2.5, 8, 2, 1.5, 8, 2, 2.4};
+	const double clearly[] = {8, 2, 1.5, 8, 2, 1.6, 8, 2, 1.5, 8, 2, 1.6};
+	const WmlcErrors none = {.trials = 0};
+	WmlcErrors	rehearsals = {.trials = 4, .size = 4.0, .errors = by_luck, .responses = responses};
+	WmlcVerdict verdicts[3];
+
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, standings, verdicts) == 1, "not a refinement by luck");
+	CHECK_NEAR(verdicts[1].score, log(0.25), 1e-14);
+	CHECK(verdicts[2].rehearsal < verdicts[1].rehearsal, "though it is a little better");
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 1, "nor as a candidate");
+	rehearsals.errors = clearly;
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, standings, verdicts) == 2, "a refinement that is better");
+	CHECK(verdicts[2].score < verdicts[1].score, "%g and %g", verdicts[2].score, verdicts[1].score);
 }
 
 /* Failures and perfection have no logarithms. */
@@ -85,7 +135,7 @@ test_extreme_errors(void)
 	const double shares[] = {0.5, 0.5};
 	const double responses[] = {10, 10};
 	const double rehearsal_errors[] = {1, 0.1, 0, 1, 0.1, 0};
-	bool		eligible[] = {true, true, true};
+	WmlcStanding standings[] = {WMLC_INCUMBENT, WMLC_CANDIDATE, WMLC_CANDIDATE};
 	WmlcErrors	folds = {
 		.trials = 2, .size = 2.0, .errors = fold_errors, .shares = shares, .responses = responses
 	};
@@ -94,13 +144,13 @@ test_extreme_errors(void)
 	};
 	WmlcVerdict verdicts[3];
 
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 2, "perfection");
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, standings, verdicts) == 2, "perfection");
 	CHECK(isinf(verdicts[1].rmse) && isinf(verdicts[1].spread), "failure");
 	CHECK(verdicts[2].rmse == 0.0 && verdicts[2].spread == 0.0, "perfection");
 	CHECK(isfinite(verdicts[2].score), "a score for perfection");
 
-	eligible[2] = false;
-	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, eligible, NULL, verdicts) == 0, "a failure");
+	standings[2] = WMLC_BARRED;
+	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, standings, verdicts) == 0, "a failure");
 	CHECK(isfinite(verdicts[0].score), "who fails cannot lead");
 }
 
@@ -172,7 +222,7 @@ choose_often(const double *target, const double *sources, double scale, int *cou
 	{
 		draw_errors(METHODS, ROWS, target, scale, fold_errors, &seed);
 		draw_rehearsals(METHODS, REHEARSALS, sources, rehearsal_errors, &seed);
-		counts[wmlc_choose(METHODS, 0, &folds, &rehearsals, all_eligible, NULL, verdicts)]++;
+		counts[wmlc_choose(METHODS, 0, &folds, &rehearsals, all_candidates, verdicts)]++;
 	}
 }
 
@@ -223,9 +273,9 @@ test_rows(void)
 	WmlcVerdict verdicts[2];
 
 	folds.size = 5.0;
-	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, NULL, verdicts) == 1, "five rows");
+	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_candidates, verdicts) == 1, "five rows");
 	folds.size = 5000.0;
-	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_eligible, NULL, verdicts) == 0, "many rows");
+	CHECK(wmlc_choose(2, 0, &folds, &rehearsals, all_candidates, verdicts) == 0, "many rows");
 }
 
 /* Another order of folds and rehearsals, or of methods, changes nothing. */
@@ -272,7 +322,7 @@ test_order(void)
 			.trials = Q, .size = Q, .errors = rehearsal_errors[way], .responses = responses
 		};
 
-		chosen[way] = wmlc_choose(K, 0, &folds, &rehearsals, all_eligible, NULL, verdicts[way]);
+		chosen[way] = wmlc_choose(K, 0, &folds, &rehearsals, all_candidates, verdicts[way]);
 	}
 	CHECK(chosen[1] == (chosen[0] == 0 ? 0 : K - chosen[0]), "%d and %d", chosen[0], chosen[1]);
 	for (int k = 0; k < K; k++)
@@ -308,6 +358,8 @@ main(void)
 {
 	test_by_hand();
 	test_incumbent();
+	test_caution();
+	test_refinement();
 	test_extreme_errors();
 	test_planted();
 	test_rows();

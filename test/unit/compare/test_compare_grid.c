@@ -104,6 +104,24 @@ test_default(void)
 	}
 	grid_free(&grid);
 
+	/* over the same rows, mixtures are refined as well */
+	options.windows = true;
+	grid = grid_new(&options);
+	check_baselines(&grid);
+	check_order(&grid);
+	CHECK(count_joint(&grid, WMLC_MIXTURE, false) == 6, "mixtures over windows");
+	for (int i = 0; i < grid.method_count; i++)
+	{
+		double		shrink = grid.weightings[grid.methods[i].weighting].shrink;
+		bool		prior = grid.learners[grid.methods[i].learner].kind == WMLC_LEARN_PRIOR;
+		WmlcStanding expected = i == WMLC_BASELINE_UNIFORM || prior ? WMLC_INCUMBENT
+			: shrink == 0.1 ? WMLC_REFINEMENT : WMLC_CANDIDATE;
+
+		CHECK(wmlc_grid_standing(&grid, i) == expected, "method %d", i);
+	}
+	grid_free(&grid);
+
+	options.windows = false;
 	options.d = 200;
 	grid = grid_new(&options);
 	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) == 0, "a prior of very many features by default");
