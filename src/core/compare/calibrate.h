@@ -43,6 +43,7 @@ typedef struct WmlcRehearsed
 	int			d;
 	size_t		count;			/* of rehearsals */
 	double		actors;			/* different tasks that acted in them */
+	bool		made_up;		/* their rows are drawn from normal distributions */
 	const WmlcTrial *trials;
 	const double *coefficients; /* d numbers for each trial, every `stride` */
 	size_t		stride;

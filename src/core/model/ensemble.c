@@ -4,8 +4,10 @@
  */
 #include "core/model/ensemble.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "core/base/gamma.h"
 #include "core/model/adapt.h"
 #include "core/model/objective.h"
 
@@ -117,22 +119,58 @@ fit_jointly(double *coefficients, int d, size_t count, const WmlcGram *const *so
 	return status;
 }
 
-static void
-add_noise(WmlcEnsemble *ensemble, double *total, double squares, double degrees)
+/*
+ * The noises of many tasks.  Their logarithms vary by chance alone, like those of
+ * chi-squares, and by as much more as noises differ: which, if variances are
+ * drawn from an inverse chi-square, tells its degrees of freedom (Smyth 2004).
+ */
+typedef struct Noises
 {
-	if (degrees > 0.0)
-		*total += squares;
-	ensemble->degrees += degrees;
-	ensemble->noise = ensemble->degrees > 0.0 ? *total / ensemble->degrees : 0.0;
+	double		squares;
+	double		degrees;
+	double		count;			/* tasks with an estimate of their own */
+	double		logs;			/* their logarithms, without what chance makes of their mean */
+	double		log_squares;
+	double		chance;			/* variance that chance gives them */
+} Noises;
+
+static void
+add_noise(Noises *noises, double squares, double degrees)
+{
+	double		own;
+
+	if (!(degrees > 0.0))
+		return;
+	noises->squares += squares;
+	noises->degrees += degrees;
+	if (!(squares > 0.0))
+		return;
+	own = log(squares / degrees) - wmlc_digamma(0.5 * degrees) + log(0.5 * degrees);
+	noises->count += 1.0;
+	noises->logs += own;
+	noises->log_squares += own * own;
+	noises->chance += wmlc_trigamma(0.5 * degrees);
+}
+
+static void
+put_noise(const Noises *noises, WmlcEnsemble *ensemble)
+{
+	double		count = noises->count;
+	double		excess = count < 2.0 ? 0.0
+		: (noises->log_squares - noises->logs * noises->logs / count) / (count - 1.0) -
+		noises->chance / count;
+
+	ensemble->degrees = noises->degrees;
+	ensemble->noise = noises->degrees > 0.0 ? noises->squares / noises->degrees : 0.0;
+	ensemble->lent = excess > 0.0 ? 2.0 * wmlc_inverse_trigamma(excess) : INFINITY;
 }
 
 WmlcStatus
 wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count, const WmlcGram *const *sources,
 			  void *work, WmlcPoll poll)
 {
-	double		total = 0.0;
+	Noises		noises = {0};
 
-	ensemble->noise = ensemble->degrees = 0.0;
 	for (size_t j = 0; j < count; j++)
 	{
 		Fit			fit;
@@ -142,8 +180,9 @@ wmlc_ensemble(WmlcEnsemble *ensemble, int d, size_t count, const WmlcGram *const
 
 		if (status != WMLC_OK)
 			return status;
-		add_noise(ensemble, &total, squares, degrees);
+		add_noise(&noises, squares, degrees);
 	}
+	put_noise(&noises, ensemble);
 	return fit_jointly(ensemble->coefficients, d, count, sources, count, work, poll);
 }
 
@@ -151,14 +190,14 @@ WmlcStatus
 wmlc_ensemble_of_fits(WmlcEnsemble *ensemble, int d, size_t count, const WmlcGram *const *sources,
 					  const WmlcTaskFit *tasks, size_t left_out, void *work, WmlcPoll poll)
 {
-	double		total = 0.0;
+	Noises		noises = {0};
 
-	ensemble->noise = ensemble->degrees = 0.0;
 	for (size_t j = 0; j < count; j++)
 	{
 		if (j != left_out)
-			add_noise(ensemble, &total, tasks[j].squares, tasks[j].degrees);
+			add_noise(&noises, tasks[j].squares, tasks[j].degrees);
 	}
+	put_noise(&noises, ensemble);
 	return fit_jointly(ensemble->coefficients, d, count, sources, left_out, work, poll);
 }
 
@@ -197,8 +236,8 @@ wmlc_ensemble_shrink(const WmlcEnsemble *ensemble, const WmlcGram *gram, const W
 	double		distance = squared_distance(gram, task->coefficients, ensemble->coefficients);
 	double		keep;
 
-	/* the ensemble lends as many degrees of freedom as the coefficients took */
-	*noise = (task->squares + task->rank * ensemble->noise) / (task->degrees + task->rank);
+	*noise = isinf(ensemble->lent) || task->degrees == 0.0 ? ensemble->noise
+		: (task->squares + ensemble->lent * ensemble->noise) / (task->degrees + ensemble->lent);
 	keep = distance > 0.0 ? sqrt(fmax(1.0 - task->rank * *noise / rows / distance, 0.0)) : 0.0;
 	for (int i = 0; i < gram->dims; i++)
 		coefficients[i] = ensemble->coefficients[i] +

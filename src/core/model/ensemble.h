@@ -18,6 +18,13 @@ typedef struct WmlcEnsemble
 	double	   *coefficients;	/* of joint training with equal weights; d numbers */
 	double		noise;			/* variance of residuals */
 	double		degrees;		/* of freedom that the noise was estimated with */
+
+	/*
+	 * As many degrees of freedom is the common noise worth to a task that has an
+	 * estimate of its own: few where noise differs from task to task, and
+	 * infinitely many where it does not, as far as the estimates tell.
+	 */
+	double		lent;
 } WmlcEnsemble;
 
 /* Bytes of workspace for each of the functions below. */

@@ -26,6 +26,7 @@
  *
  *	  sum alpha (a log b - log gamma(a) + log gamma(a + h) - (a + h) log(b + x)).
  */
+#include "core/base/gamma.h"
 #include "core/prior/prior_lanes.h"
 
 /* Shapes that make no difference any more, and the least. */
@@ -77,33 +78,6 @@ wmlc_task_layout(WmlcTaskPrior *prior, size_t count, const WmlcPriorOptions *opt
 
 /* ---- gamma distributions ---- */
 
-/* log x - digamma(x) is never formed; these are right to 1e-12 (Abramowitz, Stegun 6.3, 6.4) */
-static double
-digamma(double x)
-{
-	double		shift = 0.0;
-	double		i;
-
-	for (; x < 8.0; x += 1.0)
-		shift -= 1.0 / x;
-	i = 1.0 / (x * x);
-	return shift + log(x) - 0.5 / x
-		- i * (1.0 / 12 - i * (1.0 / 120 - i * (1.0 / 252 - i * (1.0 / 240 - i / 132))));
-}
-
-static double
-trigamma(double x)
-{
-	double		shift = 0.0;
-	double		i;
-
-	for (; x < 8.0; x += 1.0)
-		shift += 1.0 / (x * x);
-	i = 1.0 / (x * x);
-	return shift + 1.0 / x + 0.5 * i
-		+ i / x * (1.0 / 6 - i * (1.0 / 30 - i * (1.0 / 42 - i * (1.0 / 30 - i * 5.0 / 66))));
-}
-
 double
 wmlc_gamma_evidence(double shape, double rate, double x, double information)
 {
@@ -133,8 +107,8 @@ static GammaSums
 sum_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees, double a, double b)
 {
 	GammaSums	sums = {0};
-	double		digamma_a = digamma(a);
-	double		trigamma_a = trigamma(a);
+	double		digamma_a = wmlc_digamma(a);
+	double		trigamma_a = wmlc_trigamma(a);
 
 	for (size_t j = 0; j < reduced->blocks * LANES; j++)
 	{
@@ -150,13 +124,13 @@ sum_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees, 
 
 		if (alpha == 0.0 || h <= 0.0)
 			continue;
-		f_a = a * (log(share) + digamma(a + h) - digamma_a);
+		f_a = a * (log(share) + wmlc_digamma(a + h) - digamma_a);
 		f_b = a - (a + h) * share;
 		f_bb = f_b - a + (a + h) * share * share;
 		sums.value += alpha * (a * log(share) + log_gamma_step(a, h) - h * log(b + x));
 		sums.slope[0] += alpha * (f_a + f_b);
 		sums.slope[1] += alpha * f_b;
-		sums.curvature[0] += alpha * (a * a * (trigamma(a + h) - trigamma_a) + f_a
+		sums.curvature[0] += alpha * (a * a * (wmlc_trigamma(a + h) - trigamma_a) + f_a
 									  + 2.0 * a * (1.0 - share) + f_bb);
 		sums.curvature[1] += alpha * (a * (1.0 - share) + f_bb);
 		sums.curvature[2] += alpha * f_bb;

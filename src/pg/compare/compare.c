@@ -220,6 +220,7 @@ calibrate(const WmlContest *contest, WmlcCalibration *calibration)
 			.d = d,
 			.count = contest->rehearsal_count,
 			.actors = (double) contest->actors,
+			.made_up = contest->windows == NULL,
 			.trials = contest->trials + first,
 			.coefficients = contest->coefficients +
 			(first * comparison->method_count + contest->chosen) * d,

@@ -172,7 +172,7 @@ test_shrinking(void)
 	double		common[D] = {1.0, -2.0, 0.5};
 	double		own[D],
 				played[D];
-	WmlcEnsemble ensemble = {.coefficients = common, .noise = 1e6, .degrees = 100.0};
+	WmlcEnsemble ensemble = {.coefficients = common, .noise = 1e6, .degrees = 100.0, .lent = D};
 	WmlcGram   *task = task_gram(far, D, 10, 1.0, &seed);
 	WmlcGram   *role = gram_new(D);
 	void	   *work = malloc(wmlc_rehearse_workspace(D));

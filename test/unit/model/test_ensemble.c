@@ -3,6 +3,7 @@
  *	  What tasks have in common and what each is beside it, against least squares
  *	  on the rows in long double.  How well it works: compare/test_rehearse.c.
  */
+#include "core/base/gamma.h"
 #include "core/model/ensemble.h"
 
 #include "gram/gram_fixture.h"
@@ -113,12 +114,31 @@ check_common(const Family *family, const WmlcEnsemble *ensemble, int left_out)
 	Real		common[D];
 	Real		squares = 0.0L;
 	int			degrees = 0;
+	double		logs[TASKS];
+	double		mean = 0.0;
+	double		variance = 0.0;
+	double		chance = 0.0;
+	int			count = 0;
 
 	for (int j = 0; j < TASKS; j++)
 	{
-		squares += j == left_out ? 0.0L : family->squares[j];
-		degrees += j == left_out ? 0 : family->rows[j].count - D;
+		double		half = 0.5 * (family->rows[j].count - D);
+
+		if (j == left_out)
+			continue;
+		squares += family->squares[j];
+		degrees += family->rows[j].count - D;
+		logs[count++] = log((double) family->squares[j] / 2.0) - wmlc_digamma(half);
+		chance += wmlc_trigamma(half);
 	}
+	for (int j = 0; j < count; j++)
+		mean += logs[j] / count;
+	for (int j = 0; j < count; j++)
+		variance += (logs[j] - mean) * (logs[j] - mean) / (count - 1);
+	if (variance > chance / count)
+		CHECK_NEAR(wmlc_trigamma(0.5 * ensemble->lent), variance - chance / count, 1e-9);
+	else
+		CHECK(isinf(ensemble->lent), "%g degrees lent", ensemble->lent);
 	solve_rows(family->rows, TASKS, left_out, common);
 	CHECK_NEAR(ensemble->degrees, degrees, 1e-12);
 	CHECK_NEAR(ensemble->noise, (double) (squares / degrees), 1e-9);
@@ -131,7 +151,9 @@ static void
 check_member(const Family *family, const WmlcEnsemble *ensemble, int j, const double *w, double noise)
 {
 	const Rows *rows = &family->rows[j];
-	Real		expected_noise = (family->squares[j] + D * (Real) ensemble->noise) / rows->count;
+	Real		lent = ensemble->lent;
+	Real		expected_noise = isinf(ensemble->lent) ? (Real) ensemble->noise
+		: (family->squares[j] + lent * (Real) ensemble->noise) / (rows->count - D + lent);
 	Real		difference[D];
 	Real		left;
 
@@ -189,6 +211,49 @@ test_ensemble(void)
 	family_free(&family);
 }
 
+/*
+ * Five hundred tasks whose noise variances are 4 / chi-square(4), or all alike:
+ * what the ensemble lends is 4 degrees of freedom, or very many.
+ */
+static void
+test_lent(void)
+{
+	enum
+	{
+		J = 500
+	};
+	uint64_t	seed = 73;
+
+	for (int alike = 0; alike < 2; alike++)
+	{
+		double		common[D];
+		WmlcEnsemble ensemble = {.coefficients = common};
+		const WmlcGram *grams[J];
+		void	   *work = malloc(wmlc_ensemble_workspace(D));
+
+		for (int j = 0; j < J; j++)
+		{
+			Rows		rows = rows_random(D, 9, &seed);
+			double		variance = 0.0;
+
+			for (int k = 0; k < 4; k++)
+				variance += pow(check_normal(&seed), 2.0);
+			for (int r = 0; r < rows.count; r++)
+				rows_at(&rows, r)[D] = sqrt(alike ? 1.0 : 4.0 / variance) * check_normal(&seed);
+			grams[j] = gram_of(&rows);
+			rows_free(&rows);
+		}
+		CHECK(wmlc_ensemble(&ensemble, D, J, grams, work, NULL) == WMLC_OK, "ensemble");
+		if (alike)
+			CHECK(ensemble.lent > 40.0, "%g degrees lent", ensemble.lent);
+		else
+			CHECK(ensemble.lent > 3.0 && ensemble.lent < 5.5, "%g degrees lent", ensemble.lent);
+		for (int j = 0; j < J; j++)
+			free((void *) grams[j]);
+		free(work);
+	}
+}
+
 /* Fewer rows than features: no freedom left, and the least coefficients that fit. */
 static void
 test_few_rows(void)
@@ -217,6 +282,7 @@ int
 main(void)
 {
 	test_ensemble();
+	test_lent();
 	test_few_rows();
 	return check_summary();
 }
