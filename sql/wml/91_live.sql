@@ -268,9 +268,12 @@ BEGIN
 		s.prior := @extschema@.wml_learn_prior(s);
 		UPDATE @extschema@.wml_task_set AS t SET prior = s.prior WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
 	END IF;
+	-- a table of its own, since INSERT does not count in parallel
+	EXECUTE format('CREATE TABLE %s AS SELECT task, %s AS gram FROM %s WHERE task IS NOT NULL GROUP BY task',
+		@extschema@.wml_task_name(s, '_counted'), @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
 	EXECUTE format('DELETE FROM %s', @extschema@.wml_task_name(s));
-	EXECUTE format('INSERT INTO %s (%I, gram) SELECT task, %s FROM %s WHERE task IS NOT NULL GROUP BY task',
-		@extschema@.wml_task_name(s), s.key, @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
+	EXECUTE format('INSERT INTO %s (%I, gram) SELECT task, gram FROM %s', @extschema@.wml_task_name(s), s.key, @extschema@.wml_task_name(s, '_counted'));
+	EXECUTE format('DROP TABLE %s', @extschema@.wml_task_name(s, '_counted'));
 	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
 		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
 	UPDATE @extschema@.wml_task_set AS t SET learned = now() WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);

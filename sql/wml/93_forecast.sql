@@ -219,6 +219,32 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows in the units of the response, with bounds for an observation and for the mean';
 
+-- Rows as objects: the columns that the task set knows get their types, the others stay what they are.
+CREATE FUNCTION wml_object_rows(s wml_task_set, "rows" jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	objects jsonb := CASE WHEN jsonb_typeof(rows) = 'object' THEN jsonb_build_array(rows) ELSE rows END;
+	columns text;
+BEGIN
+	IF jsonb_typeof(objects) IS DISTINCT FROM 'array' OR jsonb_path_exists(objects, 'strict $[*] ? (@.type() != "object")') THEN
+		RAISE EXCEPTION 'rows must be a JSON object or an array of objects' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	SELECT string_agg(format('%I %s', k, coalesce(s.columns ->> k, s.exposure_columns ->> k, 'jsonb')), ', ' ORDER BY k) INTO columns
+	FROM (SELECT DISTINCT k FROM jsonb_array_elements(objects) AS o, jsonb_object_keys(o) AS k
+		UNION SELECT jsonb_object_keys(s.columns) WHERE jsonb_array_length(objects) = 0) AS keys;
+	RETURN format('SELECT * FROM pg_catalog.jsonb_to_recordset(%L) AS wml_objects (%s)', objects, columns);
+END $$;
+COMMENT ON FUNCTION wml_object_rows(wml_task_set, jsonb) IS 'query of rows that are given as JSON objects';
+
+CREATE FUNCTION wml_forecast(name text, "rows" jsonb, level float8 DEFAULT 0.9, method text DEFAULT NULL)
+	RETURNS TABLE (task text, "row" jsonb, estimate float8, lower float8, upper float8, mean_lower float8, mean_upper float8,
+				   mean float8, model text, status text)
+	LANGUAGE sql STABLE AS $$
+SELECT f.task, f."row", f.estimate, f.lower, f.upper, f.mean_lower, f.mean_upper, f.mean, f.model, f.status
+FROM @extschema@.wml_forecast($1, @extschema@.wml_object_rows(@extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true)), $2), $3, $4) AS f
+$$;
+COMMENT ON FUNCTION wml_forecast(text, jsonb, float8, text) IS 'the same, for rows that are JSON objects';
+
 -- Explanations
 
 CREATE FUNCTION wml_explain_under(s wml_task_set, wanted text)

@@ -42,6 +42,24 @@ SELECT task, kept_rows, counted_rows FROM wml_check('task_shops');
 SELECT * FROM wml_refresh('task_shops');
 SELECT count(*) AS wrong FROM wml_check('task_shops');
 
+-- tasks are counted in parallel: a price that only workers see
+CREATE FUNCTION task_in_worker(leader int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE AS 'BEGIN RETURN (pg_backend_pid() <> leader)::int; END';
+SELECT pg_backend_pid() AS leader \gset
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET parallel_leader_participation = off;
+SELECT tasks FROM wml_learn('task_parallel', 'task_sales', task => 'shop', response => 'units', features => format('task_in_worker(%s) * price AS price', :leader), rehearse => 0);
+SELECT bool_and(gram = (SELECT wml_gram(ARRAY[1, price], units) FROM task_sales AS s WHERE s.shop = t.shop)) AS by_workers FROM task_parallel AS t;
+SELECT tasks FROM wml_refresh('task_parallel');
+SELECT bool_and(gram = (SELECT wml_gram(ARRAY[1, price], units) FROM task_sales AS s WHERE s.shop = t.shop)) AS by_workers FROM task_parallel AS t;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET parallel_leader_participation;
+SELECT wml_drop('task_parallel');
+DROP FUNCTION task_in_worker;
+
 -- levels of one's own, a reference of one's own, all columns
 SELECT wml_learn('task_shops', 'task_sales', task => 'shop', response => 'units', features => 'price');
 SELECT coefficients FROM wml_learn('task_shops', 'task_sales', task => 'shop', response => 'ln(units)', inverse => 'exp(y)', range => '[0,)', replace => true,

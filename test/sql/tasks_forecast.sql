@@ -30,6 +30,20 @@ SELECT task, estimate IS NOT NULL AS estimated, model, status
 FROM wml_forecast('cast_products', $$SELECT * FROM (VALUES (21, 9, 'a'), (21, NULL, 'a'), (21, 9, NULL), (21, 9, 'z'), (NULL, 9, 'a'), (99, 9, 'b'), (30, 9, 'a'), (21, NULL, 'z')) AS v (product, week, kind); -- these$$);
 DELETE FROM cast_sales WHERE product = 30;
 
+-- rows as objects
+SELECT bool_and(o.estimate = q.estimate AND o.upper = q.upper AND o.status = q.status AND o."row" = q."row") AS same, count(*)
+FROM wml_forecast('cast_products', (SELECT jsonb_agg(r) FROM cast_rows AS r)) WITH ORDINALITY AS o (task, "row", estimate, lower, upper, mean_lower, mean_upper, mean, model, status, n)
+	JOIN wml_forecast('cast_products', 'cast_rows') WITH ORDINALITY AS q (task, "row", estimate, lower, upper, mean_lower, mean_upper, mean, model, status, n) USING (n);
+SELECT task, "row", estimate IS NOT NULL AS estimated, status
+FROM wml_forecast('cast_products', '[{"product": 21, "week": 9, "kind": "a", "a \"note\"": {"b": [1]}}, {"product": 21, "week": 9}, {"product": "21", "week": "9", "kind": "z"}]'::jsonb);
+SELECT task, status FROM wml_forecast('cast_products', '{"product": 21, "week": 9, "kind": "a"}'::jsonb, level => 0.5);
+SELECT count(*) FROM wml_forecast('cast_products', '[]'::jsonb);
+SELECT wml_forecast('cast_products', '[{"product": 21, "week": 9}]'::jsonb);
+SELECT wml_forecast('cast_products', '[1]'::jsonb);
+SELECT wml_forecast('cast_products', '"SELECT 1"'::jsonb);
+SELECT wml_forecast('cast_products', NULL::jsonb);
+SELECT wml_forecast('cast_products', '{"product": "x", "week": 9, "kind": "a"}'::jsonb);
+
 -- refused
 SELECT wml_forecast('cast_products', 'SELECT 21 AS product');
 SELECT wml_forecast('cast_products', 'cast_nowhere');
