@@ -245,21 +245,6 @@ wmlc_rff_apply(int k, const double *x, int m, const double *frequencies, double 
 	return WMLC_OK;
 }
 
-void
-wmlc_rff(int k, const double *x, int m, double lengthscale, uint64_t seed, double *out)
-{
-	double		scale = sqrt(2.0 / m);
-
-	for (int j = 0; j < m; j++)
-	{
-		double		turns = rff_phase(seed, j);
-
-		for (int i = 0; i < k; i++)
-			turns += rff_frequency(seed, j, i, lengthscale) * x[i];
-		out[j] = rff_value(pair_of(turns), scale)[0];
-	}
-}
-
 /* n + k over k when that is an int, else -1 */
 static int
 binomial(int n, int k)

@@ -29,11 +29,8 @@
  * omega_j and phase_j depend on seed, j and coordinate alone: more features or
  * coordinates leave the first ones as they are.  The phase omega . x is right to
  * about k 2^-53 of its size, in turns.  What is not finite in x gives NaN.
+ * Frequencies are drawn once for many rows.
  */
-extern void wmlc_rff(int k, const double *x, int m, double lengthscale, uint64_t seed,
-					 double *out);
-
-/* The same for many rows, drawing the frequencies once. */
 extern size_t wmlc_rff_doubles(int k, int m);
 extern WmlcStatus wmlc_rff_prepare(int k, int m, double lengthscale, uint64_t seed,
 								   double *frequencies, WmlcPoll poll);

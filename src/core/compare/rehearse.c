@@ -10,9 +10,7 @@
 
 #include "core/base/random.h"
 #include "core/basis/basis.h"
-
-/* A direction with less than this share of a coordinate's variance is rounding. */
-#define DEPENDENT 1e-10
+#include "core/linalg/tolerance.h"
 
 /*
  * What the functions of this file work with, one at a time in the same place.
@@ -121,7 +119,7 @@ read_moments(Normal *normal, const WmlcGram *role)
 		double		variance = wmlc_dd_value(wmlc_dd_sub(square, wmlc_two_prod(mean, mean)));
 
 		normal->mean[i] = mean;
-		normal->deviation[i] = variance > DEPENDENT * DEPENDENT * square.hi ? sqrt(variance) : 0.0;
+		normal->deviation[i] = variance > WMLC_DEPENDENT_DRAW * WMLC_DEPENDENT_DRAW * square.hi ? sqrt(variance) : 0.0;
 	}
 	for (int i = 0; i < p; i++)
 	{
@@ -143,7 +141,7 @@ create_normal(Normal *normal, const WmlcGram *role)
 
 	read_moments(normal, role);
 	info = LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'L', normal->p, normal->factor, normal->p,
-							   normal->order, &normal->rank, DEPENDENT, normal->scratch);
+							   normal->order, &normal->rank, WMLC_DEPENDENT_DRAW, normal->scratch);
 	return info < 0 ? WMLC_NOT_FINITE : WMLC_OK;
 }
 

@@ -70,4 +70,17 @@ wmlc_zero_pivot_double(double n)
 #define WMLC_NEGATIVE_UNPIVOTED 1e-12
 #define WMLC_INDEFINITE_UNPIVOTED 1e-4
 
+/*
+ * A direction with less than this share of a coordinate's variance, of which
+ * rehearsals draw rows, is rounding of moments that were brought to plain doubles
+ * of size 1; drawing none along it changes no row by more than 1e-5 of its spread.
+ */
+#define WMLC_DEPENDENT_DRAW 1e-10
+
+/*
+ * Loadings of length about 1, products of plain doubles, that come this close to
+ * a combination of others add nothing to their span.
+ */
+#define WMLC_DEPENDENT_LOADING 1e-11
+
 #endif							/* WMLC_TOLERANCE_H */

@@ -25,6 +25,28 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
+/*
+ * The function `name`, which does what the inlined name_body does, compiled once
+ * for every processor feature that pays.
+ */
+#define LANES_VERSION(name, version, attributes, parameters, arguments) \
+	attributes static void name##version parameters { name##_body arguments; }
+
+#ifdef __x86_64__
+#define LANES_FUNCTION(name, parameters, arguments) \
+	LANES_VERSION(name, _plain, , parameters, arguments) \
+	LANES_VERSION(name, _avx2, __attribute__((target("avx2"))), parameters, arguments) \
+	static void name parameters \
+	{ \
+		if (__builtin_cpu_supports("avx2")) \
+			name##_avx2 arguments; \
+		else \
+			name##_plain arguments; \
+	}
+#else
+#define LANES_FUNCTION(name, parameters, arguments) LANES_VERSION(name, , , parameters, arguments)
+#endif
+
 /* Vectors are passed between inlined functions only: no calling convention matters. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 

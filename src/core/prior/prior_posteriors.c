@@ -154,38 +154,17 @@ write_lane(const WmlcSweep *sweep, const WmlcPrior *prior, int m, int lane, doub
 	}
 }
 
-static void
-posterior_block_plain(const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task,
-					  const Inner *inner)
-{
-	solve_block(sweep, task, inner);
-	spread_block(sweep, prior, inner->columns);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2")))
-static void
-posterior_block_avx2(const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task,
+ALWAYS_INLINE void
+posterior_block_body(const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task,
 					 const Inner *inner)
 {
 	solve_block(sweep, task, inner);
 	spread_block(sweep, prior, inner->columns);
 }
-#endif
 
-static void
-posterior_block(const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task,
-				const Inner *inner)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
-	{
-		posterior_block_avx2(sweep, prior, task, inner);
-		return;
-	}
-#endif
-	posterior_block_plain(sweep, prior, task, inner);
-}
+LANES_FUNCTION(posterior_block,
+			   (const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task, const Inner *inner),
+			   (sweep, prior, task, inner))
 
 /* A task that took no part has the prior for its posterior. */
 static void

@@ -211,7 +211,7 @@ add_sums(WmlcSweep *sweep, const SlopeTask *what, SumsLayout at, WmlcLanes alpha
 }
 
 ALWAYS_INLINE void
-slope_blocks(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
+slope_batch_body(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
 {
 	int			r = sweep->reduced->rank;
 	int			h = sweep->reduced->height;
@@ -240,33 +240,8 @@ slope_blocks(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
 	}
 }
 
-static void
-slope_blocks_plain(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
-{
-	slope_blocks(sweep, what, first, end);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2")))
-static void
-slope_blocks_avx2(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
-{
-	slope_blocks(sweep, what, first, end);
-}
-#endif
-
-static void
-slope_batch(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
-	{
-		slope_blocks_avx2(sweep, what, first, end);
-		return;
-	}
-#endif
-	slope_blocks_plain(sweep, what, first, end);
-}
+LANES_FUNCTION(slope_batch, (WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t end),
+			   (sweep, what, first, end))
 
 /* Columns of a product between two polls. */
 #define POLL_COLUMNS 512

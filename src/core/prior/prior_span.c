@@ -15,9 +15,6 @@
 
 #include "core/prior/prior_internal.h"
 
-/* Loadings this close to a combination of others add nothing to the span. */
-#define DEPENDENT 1e-11
-
 int
 wmlc_count_random(int dims, const WmlcPriorOptions *options)
 {
@@ -79,7 +76,7 @@ choose_features(WmlcSpan *span, const WmlcReduced *reduced, const int *features,
 				best = k;
 			}
 		}
-		if (!(longest > DEPENDENT))
+		if (!(longest > WMLC_DEPENDENT_LOADING))
 			break;
 		direction = span->tau;
 		cblas_dcopy(r, left + (size_t) best * r, 1, direction, 1);

@@ -114,7 +114,7 @@ wmlc_sweep_read(const WmlcSweep *sweep, size_t first, size_t count, double *valu
 
 /* Add the blocks from first to before end; sums are P, Z'rho, log |V|, |rho|^2. */
 ALWAYS_INLINE void
-value_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
+value_batch_body(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
 {
 	const WmlcReduced *reduced = sweep->reduced;
 	int			r = reduced->rank;
@@ -147,33 +147,8 @@ value_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t
 	}
 }
 
-static void
-value_blocks_plain(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
-{
-	value_blocks(sweep, point, first, end);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2")))
-static void
-value_blocks_avx2(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
-{
-	value_blocks(sweep, point, first, end);
-}
-#endif
-
-static void
-value_batch(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
-	{
-		value_blocks_avx2(sweep, point, first, end);
-		return;
-	}
-#endif
-	value_blocks_plain(sweep, point, first, end);
-}
+LANES_FUNCTION(value_batch, (WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, size_t end),
+			   (sweep, point, first, end))
 
 WmlcStatus
 wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,

@@ -64,8 +64,9 @@ wmlc_rule_is_spatial(WmlcRule rule)
 	return rules[rule].need >= NEEDS_DISTANCE;
 }
 
-double
-wmlc_point_length(const double *point, size_t dims)
+/* |point|, infinite where it is not finite. */
+static double
+point_length(const double *point, size_t dims)
 {
 	double		length = wmlc_length(point, dims);
 
@@ -162,7 +163,7 @@ weigh_closest(const Question *question, double *alpha)
 	for (size_t j = 0; j < candidates->count; j++)
 	{
 		double		distance = candidates->distances != NULL ? candidates->distances[j]
-			: wmlc_point_length(candidates->points + j * candidates->stride, candidates->dims);
+			: point_length(candidates->points + j * candidates->stride, candidates->dims);
 
 		if (distance < least)
 		{
@@ -356,7 +357,7 @@ wmlc_weigher_keep(const WmlcWeigher *weigher, const WmlcGram *source, double *ke
 			break;
 		case NEEDS_DISTANCE:
 			status = wmlc_difference(&weigher->frame, source, weigher->point);
-			*kept = wmlc_point_length(weigher->point, wmlc_difference_dims(&weigher->frame));
+			*kept = point_length(weigher->point, wmlc_difference_dims(&weigher->frame));
 			break;
 		case NEEDS_POINT:
 			status = wmlc_difference(&weigher->frame, source, kept);
@@ -373,7 +374,7 @@ wmlc_weigher_keep_point(const WmlcWeigher *weigher, const double *plain, double 
 	if (rules[weigher->weighting.rule].need == NEEDS_POINT)
 		return wmlc_whiten_difference(&weigher->frame, plain, kept);
 	status = wmlc_whiten_difference(&weigher->frame, plain, weigher->point);
-	*kept = wmlc_point_length(weigher->point, wmlc_difference_dims(&weigher->frame));
+	*kept = point_length(weigher->point, wmlc_difference_dims(&weigher->frame));
 	return status;
 }
 

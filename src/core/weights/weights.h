@@ -103,9 +103,6 @@ wmlc_weighting_ridge(const WmlcWeighting *weighting, double variance)
 	return weighting->shrink == 0.0 ? 0.0 : weighting->shrink * variance;
 }
 
-/* |point|, infinite where it is not finite. */
-extern double wmlc_point_length(const double *point, size_t dims);
-
 /*
  * Weights from grams, source by source: the weigher keeps `width` numbers of
  * each and solves from these.  Sources and target are of equal dims, with

@@ -114,13 +114,27 @@ wml_predict_args(FunctionCallInfo fcinfo, const WmlcPrior *prior, WmlcPrediction
 	wmlc_posterior_predict(&posterior, x, level, prediction);
 }
 
+/* The expected mean response at x, and an interval for it. */
+static Datum
+predict_mean(FunctionCallInfo fcinfo, const WmlcPrior *prior, double exposure)
+{
+	WmlcLikelihood likelihood = {.family = prior->family, .dispersion = prior->dispersion};
+	WmlcPrediction prediction;
+	Datum		values[3];
+
+	wml_predict_args(fcinfo, prior, &prediction);
+	values[0] = Float8GetDatum(exposure * wmlc_likelihood_expected_mean(&likelihood, prediction.estimate,
+																		prediction.mean_variance));
+	values[1] = Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_lower));
+	values[2] = Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_upper));
+	return wml_composite(fcinfo, values, NULL);
+}
+
 /* wml_predict_probability(prior, gram, x, level) */
 Datum
 wml_predict_probability(PG_FUNCTION_ARGS)
 {
-	WmlcLikelihood likelihood;
 	WmlcPrior	prior;
-	WmlcPrediction prediction;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
@@ -130,27 +144,14 @@ wml_predict_probability(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior is of the %s family and has no probabilities", wmlc_word(&wmlc_families, prior.family)),
 				 errhint("Use wml_predict_rate for counts and wml_predict_interval for measurements.")));
-	wml_predict_args(fcinfo, &prior, &prediction);
-	likelihood.family = prior.family;
-	likelihood.dispersion = prior.dispersion;
-	{
-		Datum		values[3] = {
-			Float8GetDatum(wmlc_likelihood_expected_mean(&likelihood, prediction.estimate, prediction.mean_variance)),
-			Float8GetDatum(wmlc_likelihood_mean(&likelihood, prediction.mean_lower)),
-			Float8GetDatum(wmlc_likelihood_mean(&likelihood, prediction.mean_upper))
-		};
-
-		return wml_composite(fcinfo, values, NULL);
-	}
+	return predict_mean(fcinfo, &prior, 1.0);
 }
 
 /* wml_predict_rate(prior, gram, x, level, exposure) */
 Datum
 wml_predict_rate(PG_FUNCTION_ARGS)
 {
-	WmlcLikelihood likelihood;
 	WmlcPrior	prior;
-	WmlcPrediction prediction;
 	double		exposure;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(4))
@@ -162,18 +163,7 @@ wml_predict_rate(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior is of the %s family and has no rates", wmlc_word(&wmlc_families, prior.family)),
 				 errhint("Use wml_predict_probability for yes-or-no responses and wml_predict_interval for measurements.")));
-	wml_predict_args(fcinfo, &prior, &prediction);
-	likelihood.family = prior.family;
-	likelihood.dispersion = prior.dispersion;
-	{
-		Datum		values[3] = {
-			Float8GetDatum(exposure * wmlc_likelihood_expected_mean(&likelihood, prediction.estimate, prediction.mean_variance)),
-			Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_lower)),
-			Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_upper))
-		};
-
-		return wml_composite(fcinfo, values, NULL);
-	}
+	return predict_mean(fcinfo, &prior, exposure);
 }
 
 /* ---- classes ---- */

@@ -121,8 +121,9 @@ get_candidates(Problem *problem, const WmlSources *sources, const WmlcGram *targ
 	return wmlc_weigher_candidates(&problem->weigher, problem->kept, problem->present);
 }
 
-void
-wml_warn_if_not_best(const WmlcSimplexReport *report)
+/* The solver promises a gap; say so where it was not reached. */
+static void
+warn_if_not_best(const WmlcSimplexReport *report)
 {
 	if (report->relative_gap > WMLC_SIMPLEX_GAP)
 		ereport(WARNING,
@@ -141,7 +142,7 @@ wml_weigh(const WmlcWeighting *weighting, const WmlcCandidates *candidates, doub
 		return;
 	work = wml_allocate(wmlc_weigh_workspace(weighting, candidates->count, candidates->dims), 1);
 	wml_check(wmlc_weigh(weighting, candidates, alpha, &report, work, wml_poll));
-	wml_warn_if_not_best(&report);
+	warn_if_not_best(&report);
 	pfree(work);
 }
 
@@ -377,6 +378,6 @@ wml_alpha_kernel(PG_FUNCTION_ARGS)
 				 errmsg("kernel matrix is not positive semidefinite"),
 				 errdetail("No kernel has these sums over pairs of rows.")));
 	wml_check(status);
-	wml_warn_if_not_best(&report);
+	warn_if_not_best(&report);
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -30,14 +30,19 @@ typedef struct WmlSources
 extern void wml_alpha_solve(const WmlSources *sources, const WmlcGram *target,
 							const WmlcWeighting *weighting, double *alpha);
 
+/* Do two rows have equal targets?  Mostly to the last bit, which is soon seen. */
+static inline bool
+wml_same_target(const WmlcGram *a, const WmlcGram *b)
+{
+	return a->dims == b->dims &&
+		(memcmp(a, b, wmlc_gram_bytes(a->dims)) == 0 || wmlc_gram_equal(a, b));
+}
+
 /* Weights as float8[], NULL for those that are NaN. */
 extern ArrayType *wml_weights_to_array(const double *alpha, int64 count);
 
 /* Of the candidates, which may be none; warns where the promised gap was not reached. */
 extern void wml_weigh(const WmlcWeighting *weighting, const WmlcCandidates *candidates, double *alpha);
-
-/* The solver promises a gap; say so where it was not reached. */
-extern void wml_warn_if_not_best(const WmlcSimplexReport *report);
 
 /* Sources from a wml_gram[], whose NULLs take no part. */
 extern WmlSources wml_sources_from_array(ArrayType *array);

@@ -62,9 +62,7 @@ check_same_target(const PartitionReader *reader, Datum datum, bool isnull)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("target must not be NULL")));
 	target = wml_gram_from_datum(datum);
-	if (target->dims != reader->target->dims ||
-		(memcmp(target, reader->target, wmlc_gram_bytes(target->dims)) != 0 &&
-		 !wmlc_gram_equal(target, reader->target)))
+	if (!wml_same_target(target, reader->target))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("target differs between rows of one partition"),

@@ -17,52 +17,46 @@ PG_FUNCTION_INFO_V1(wml_distance);
 PG_FUNCTION_INFO_V1(wml_gram_distance);
 PG_FUNCTION_INFO_V1(wml_embedding);
 
-static void
-check_pair(const WmlcGram *a, const WmlcGram *b)
+/* A number of the two grams; squares of squares overflow before the grams do. */
+static Datum
+compare_pair(FunctionCallInfo fcinfo, double (*compare) (const WmlcGram *, const WmlcGram *, WmlcLoss), WmlcLoss loss)
 {
+	const WmlcGram *a = PG_GETARG_GRAM(0);
+	const WmlcGram *b = PG_GETARG_GRAM(1);
+	double		value;
+
 	wml_gram_check_solvable(a, "first");
 	wml_gram_check_solvable(b, "second");
 	wml_gram_check_same_dims(a, b);
-}
-
-/* Squares of squares overflow before the gram does. */
-static double
-check_finite(double value)
-{
+	value = compare(a, b, loss);
 	if (!isfinite(value))
 		wml_check(WMLC_NOT_FINITE);
-	return value;
+	PG_RETURN_FLOAT8(value);
+}
+
+static WmlcLoss
+get_loss(FunctionCallInfo fcinfo)
+{
+	return wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_loss_words, "loss");
 }
 
 Datum
 wml_kernel(PG_FUNCTION_ARGS)
 {
-	const WmlcGram *a = PG_GETARG_GRAM(0);
-	const WmlcGram *b = PG_GETARG_GRAM(1);
-
-	check_pair(a, b);
-	PG_RETURN_FLOAT8(check_finite(wmlc_kernel(a, b, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_loss_words, "loss"))));
+	return compare_pair(fcinfo, wmlc_kernel, get_loss(fcinfo));
 }
 
 Datum
 wml_distance(PG_FUNCTION_ARGS)
 {
-	const WmlcGram *a = PG_GETARG_GRAM(0);
-	const WmlcGram *b = PG_GETARG_GRAM(1);
-
-	check_pair(a, b);
-	PG_RETURN_FLOAT8(check_finite(wmlc_distance(a, b, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_loss_words, "loss"))));
+	return compare_pair(fcinfo, wmlc_distance, get_loss(fcinfo));
 }
 
 /* The operator <->, for square loss. */
 Datum
 wml_gram_distance(PG_FUNCTION_ARGS)
 {
-	const WmlcGram *a = PG_GETARG_GRAM(0);
-	const WmlcGram *b = PG_GETARG_GRAM(1);
-
-	check_pair(a, b);
-	PG_RETURN_FLOAT8(check_finite(wmlc_distance(a, b, WMLC_SQUARE)));
+	return compare_pair(fcinfo, wmlc_distance, WMLC_SQUARE);
 }
 
 Datum

@@ -112,9 +112,7 @@ make_room(WeightsState *state)
 static void
 check_same(const WeightsState *state, const WmlcGram *target, const WmlcWeighting *weighting)
 {
-	if (target->dims != state->target->dims ||
-		(memcmp(target, state->target, wmlc_gram_bytes(target->dims)) != 0 &&
-		 !wmlc_gram_equal(target, state->target)))
+	if (!wml_same_target(target, state->target))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("target differs between rows of one group"),
