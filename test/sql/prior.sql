@@ -145,3 +145,16 @@ SELECT wml_prior(ARRAY[gram, gram]) FROM (SELECT wml_gram(array_fill(1::float8, 
 SELECT saturated, wml_prior_noise(prior) < 1e-6 AS no_noise
 FROM (SELECT wml_prior(array_agg(gram)) AS prior FROM (SELECT wml_gram(ARRAY[1, i], task + i * task * task) AS gram
 	FROM generate_series(1, 4) AS task, generate_series(1, 5) AS i GROUP BY task) AS exact) AS learned, wml_prior_info(prior);
+
+-- the rank of the features, as wml_linregr counts it: one too many, a temperature twice, years cubed, fewer rows than features
+SET client_min_messages = error;
+WITH design AS (
+	SELECT name, g, row, ARRAY[1, row, x * x] || CASE name WHEN 'sum' THEN ARRAY[1 + row] WHEN 'celsius' THEN ARRAY[x, 32 + 1.8 * x]
+		WHEN 'years' THEN ARRAY[(1950 + row) ^ 2, (1950 + row) ^ 3]::float8[] WHEN 'few' THEN ARRAY[sin(row), sin(2 * row), sin(3 * row)] END AS f, sin(7.0 * row + g) AS y
+	FROM unnest('{sum,celsius,years,few}'::text[]) AS name, generate_series(1, 4) AS g, generate_series(1, 10) AS row, sin(row * g) AS x
+	WHERE name <> 'few' OR (row + g) % 10 = 0
+), task AS (SELECT name, g, wml_gram(f, y) AS gram FROM design GROUP BY name, g
+), pool AS (SELECT name, wml_merge(gram) AS gram, array_agg(gram ORDER BY g) AS grams FROM task GROUP BY name)
+SELECT name, wml_dims(gram) AS features, s.rank, i.design_rank, c.rank AS rank_of_one, o.design_rank AS of_one
+FROM pool, wml_linregr_summary(gram) AS s, wml_prior_info(wml_prior(grams)) AS i, wml_linregr_summary(grams[1]) AS c, wml_prior_info(wml_prior(grams[1:1])) AS o ORDER BY name;
+RESET client_min_messages;
