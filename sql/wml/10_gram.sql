@@ -247,9 +247,9 @@ COMMENT ON FUNCTION wml_mean_response(wml_gram) IS 'weighted mean of the respons
 -- Changes of basis
 
 CREATE FUNCTION wml_transform(gram wml_gram, matrix float8[]) RETURNS wml_gram
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION wml_transform(wml_gram, float8[]) IS 'gram of the rows matrix * (features, response)';
 
 CREATE FUNCTION wml_standardize(gram wml_gram, reference wml_gram) RETURNS wml_gram
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION wml_standardize(wml_gram, wml_gram) IS 'gram of the rows centred and scaled by the reference''s means and standard deviations';

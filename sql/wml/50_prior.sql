@@ -109,11 +109,11 @@ COMMENT ON FUNCTION wml_task_fit(wml_prior, wml_gram, float8[]) IS 'whether the 
 
 CREATE FUNCTION wml_prior_test(smaller wml_prior, larger wml_prior, OUT statistic float8, OUT degrees float8, OUT p_value float8,
 		OUT aic_smaller float8, OUT aic_larger float8, OUT bic_smaller float8, OUT bic_larger float8)
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION wml_prior_test(wml_prior, wml_prior) IS 'likelihood ratio and information criteria of two priors, where the first is a special case of the second';
 
 CREATE FUNCTION wml_prior_mean_test(prior wml_prior, features text[] DEFAULT NULL, level float8 DEFAULT 0.95)
 	RETURNS TABLE ("position" int, feature text, descriptor int, mean float8, std_error float8, degrees float8, t float8,
 		p_value float8, lower float8, upper float8)
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10 ROWS 10;
 COMMENT ON FUNCTION wml_prior_mean_test(wml_prior, text[], float8) IS 'the mean of the tasks'' coefficients with standard errors, p-values and intervals';
