@@ -48,12 +48,37 @@ same('grams by day', 'SELECT day, wml_second_moment(wml_gram(x, y)) FROM rows GR
 same('grams of all', 'SELECT wml_second_moment(wml_gram(x, y)), wml_n(wml_gram(x, y)) FROM rows', 0);
 same('weighted grams', 'SELECT day, wml_second_moment(wml_gram(x, y, 1 + task)) FROM rows GROUP BY day ORDER BY day', 0);
 
-# In two steps: grams on the shards, decisions here.
-my $decide = q(
-	WITH task_gram AS MATERIALIZED (SELECT task, wml_gram(x, y) AS gram FROM rows GROUP BY task)
+same('grams of columns by task', 'SELECT task, wml_second_moment(wml_gram_columns(y, 1, x[2], day)) FROM rows GROUP BY task ORDER BY task', 1);
+# Citus knows the arguments of an aggregate only where their number is fixed.
+my (undef, undef, $refusal) = $here->psql('postgres', 'SELECT day, wml_gram_columns(y, 1, x[2]) FROM far GROUP BY day');
+like($refusal, qr/could not confirm type correctness/, 'grams of columns by day: refused, so that an array is needed');
+same('merged grams', 'SELECT day, wml_second_moment(wml_merge(gram)) FROM (SELECT task, day, wml_gram(x, y) AS gram FROM rows GROUP BY task, day) AS by_task GROUP BY day ORDER BY day', 0);
+same('area under the curve', 'SELECT day, wml_auc(y, yes) FROM rows GROUP BY day ORDER BY day', 0);
+same('working grams by task', q(SELECT task, wml_second_moment(wml_working_gram(x, yes::int, 'binomial', ARRAY[0.1, 0.2, 0])) FROM rows GROUP BY task ORDER BY task), 1);
+same('working grams of all', q(SELECT wml_second_moment(wml_working_gram(x, yes::int, 'binomial', ARRAY[0.1, 0.2, 0])) FROM rows), 0);
+
+# In two steps, as one statement: grams on the shards, decisions here.
+sub decides
+{
+	my ($what, $decision) = @_;
+	my $query = "WITH task_gram AS MATERIALIZED (SELECT task, wml_gram(x, y) AS gram FROM rows GROUP BY task) $decision";
+	my ($far, $near) = map { $here->safe_psql('postgres', $query =~ s/FROM rows/FROM $_/r) } qw(far near);
+	is($far, $near, "$what: every bit");
+	isnt($far, '', "$what: something");
+	like($here->safe_psql('postgres', 'EXPLAIN (COSTS OFF) ' . $query =~ s/FROM rows/FROM far/r), qr/Citus Adaptive(?s:.*)GroupAggregate|Citus Adaptive(?s:.*)HashAggregate/, "$what: grams from the shards");
+}
+
+decides('window of weights', q(
 	SELECT task, wml_alpha(gram, (SELECT gram FROM task_gram WHERE task = 1)) OVER (ORDER BY task ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-	FROM task_gram WHERE task > 1 ORDER BY task);
-is($here->safe_psql('postgres', $decide =~ s/FROM rows/FROM far/r), $here->safe_psql('postgres', $decide =~ s/FROM rows/FROM near/r), 'weights from grams of the shards');
+	FROM task_gram WHERE task > 1 ORDER BY task));
+decides('weights as an aggregate', 'SELECT wml_weights(gram, (SELECT gram FROM task_gram WHERE task = 1) ORDER BY task) FROM task_gram WHERE task > 1');
+decides('prior as an aggregate', q(SELECT wml_prior_mean(prior), wml_prior_covariance(prior) FROM (SELECT wml_prior(gram ORDER BY task) AS prior FROM task_gram) AS fitted));
+
+# What travels is grams: the memory of a coordinator's session does not grow with the queries it has run.
+my $query = "SELECT count(wml_n(gram)) FROM (SELECT day, wml_gram(x, y) AS gram FROM far GROUP BY day) AS by_day;\n";
+my $memory = "SELECT sum(used_bytes) FROM pg_backend_memory_contexts;\n";
+my ($before, $after) = (split /\n/, $here->safe_psql('postgres', $query x 5 . $memory . $query x 50 . $memory))[5, 56];
+cmp_ok($after, '<', $before + 100_000, "fifty more queries leave memory as it is ($before, then $after bytes)");
 
 $_->stop foreach reverse @nodes;
 done_testing();

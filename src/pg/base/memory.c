@@ -7,8 +7,8 @@
 
 #ifndef WIN32
 #include <sys/mman.h>
-#endif
 #include <unistd.h>
+#endif
 
 #include "fmgr.h"
 #include "utils/memutils.h"
@@ -33,10 +33,15 @@ wml_allocate(Size count, Size size)
 static bool
 exceeds_machine(Size bytes)
 {
+#ifdef _SC_PHYS_PAGES
 	long		pages = sysconf(_SC_PHYS_PAGES);
 	long		page_size = sysconf(_SC_PAGESIZE);
 
 	return pages > 0 && page_size > 0 && bytes / page_size >= (Size) pages;
+#else
+	(void) bytes;
+	return false;				/* nobody to ask */
+#endif
 }
 
 void *
