@@ -5,19 +5,20 @@ COMMENT ON TYPE wml_prior IS 'where the coefficients of tasks lie, how they spre
 CREATE FUNCTION wml_prior(sources wml_gram[], alpha float8[] DEFAULT NULL, covariance text DEFAULT 'full',
 						  method text DEFAULT 'ml', temper float8 DEFAULT 0, evenness float8 DEFAULT 0,
 						  noise text DEFAULT 'common', tasks text DEFAULT 'normal', degrees float8 DEFAULT NULL,
-						  fixed text[] DEFAULT NULL, features text[] DEFAULT NULL, descriptors float8[] DEFAULT NULL)
+						  fixed text[] DEFAULT NULL, smooth text[] DEFAULT NULL, features text[] DEFAULT NULL,
+						  descriptors float8[] DEFAULT NULL)
 	RETURNS wml_prior
 	AS 'MODULE_PATHNAME', 'wml_prior_fit' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION wml_prior(wml_gram[], float8[], text, text, float8, float8, text, text, float8, text[], text[], float8[]) IS 'prior over coefficients, learned from the sources';
+COMMENT ON FUNCTION wml_prior(wml_gram[], float8[], text, text, float8, float8, text, text, float8, text[], text[], text[], float8[]) IS 'prior over coefficients, learned from the sources';
 
 CREATE FUNCTION wml_prior_options(INOUT covariance text DEFAULT 'full', INOUT method text DEFAULT 'ml',
 								  INOUT temper float8 DEFAULT 0, INOUT evenness float8 DEFAULT 0,
 								  INOUT noise text DEFAULT 'common', INOUT tasks text DEFAULT 'normal',
 								  INOUT degrees float8 DEFAULT NULL, INOUT fixed text[] DEFAULT NULL,
-								  INOUT features text[] DEFAULT NULL)
+								  INOUT smooth text[] DEFAULT NULL, INOUT features text[] DEFAULT NULL)
 	RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION wml_prior_options(text, text, float8, float8, text, text, float8, text[], text[]) IS 'options for the aggregate wml_prior';
+COMMENT ON FUNCTION wml_prior_options(text, text, float8, float8, text, text, float8, text[], text[], text[]) IS 'options for the aggregate wml_prior';
 
 CREATE FUNCTION wml_prior_accum(internal, wml_gram) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -73,7 +74,8 @@ COMMENT ON FUNCTION wml_prior_noise(wml_prior) IS 'variance of rows around their
 CREATE FUNCTION wml_prior_info(prior wml_prior, OUT dims int, OUT tasks float8, OUT effective_tasks float8, OUT loglik float8,
 		OUT iterations int, OUT converged bool, OUT singular bool, OUT rank int, OUT saturated bool, OUT method text,
 		OUT covariance text, OUT family text, OUT descriptors int, OUT parameters float8, OUT rows float8,
-		OUT noise_shape float8, OUT spread_degrees float8, OUT design_rank int)
+		OUT noise_shape float8, OUT spread_degrees float8, OUT design_rank int, OUT smooth_sd float8,
+		OUT smooth_degrees float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_prior_info(wml_prior) IS 'how the prior was fitted and how the fit ended';
 

@@ -54,9 +54,8 @@ wmlc_factor_load(const WmlcFactor *factor, int p, const double *hi, const double
 	}
 }
 
-/* The power of two that brings a positive diagonal entry into [1/2, 2). */
-static double
-equilibrating_scale(double diagonal)
+double
+wmlc_equilibrating_scale(double diagonal)
 {
 	return !(diagonal > 0.0) ? 1.0 : ldexp(1.0, -(int) floor((ilogb(diagonal) + 1) / 2.0));
 }
@@ -106,7 +105,7 @@ equilibrate(const WmlcFactor *factor)
 		if (entry.hi < 0.0 && i < factor->d)
 			return WMLC_NOT_POSITIVE;
 		factor->column[i] = i;
-		factor->scale[i] = equilibrating_scale(entry.hi);
+		factor->scale[i] = wmlc_equilibrating_scale(entry.hi);
 		entry = scaled_entry(factor, i, i);
 		factor->diagonal[i] = entry.hi;
 		wmlc_dd_set(row, i, entry);

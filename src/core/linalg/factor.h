@@ -81,6 +81,9 @@ extern void wmlc_factor_load(const WmlcFactor *factor, int p, const double *hi, 
  */
 extern WmlcStatus wmlc_factor(WmlcFactor *factor, double tolerance, WmlcPoll poll);
 
+/* The power of two that brings a positive diagonal entry into [1/2, 2), by its square. */
+extern double wmlc_equilibrating_scale(double diagonal);
+
 /* Entry (i, k) of L in the order of elimination, i >= k. */
 static inline WmlcDd
 wmlc_factor_entry(const WmlcFactor *factor, int i, int k)

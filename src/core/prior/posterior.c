@@ -7,6 +7,7 @@
  * harmless as it would be with the rows themselves.
  */
 #include <cblas.h>
+#include <lapacke.h>
 
 #include "core/prior/posterior.h"
 #include "core/prior/prior_internal.h"
@@ -14,6 +15,9 @@
 /* Noise and scale of a task: rounds at the most, and the relative change to stop at. */
 #define MOST_ROUNDS 200
 #define SETTLED 1e-10
+
+/* What is added to a covariance that may be singular, as a share of its diagonal. */
+#define SINGULAR 1e-10
 
 /* With more features than this, predictions are not prepared for. */
 #define MOST_FORMS 64
@@ -28,6 +32,7 @@ typedef struct PosteriorMemory
 	double	   *left;			/* of it by the posterior mean */
 	double		within;			/* residual squares of the task's own regression */
 	double	   *root;			/* workspace */
+	int		   *order;			/* of features: those that differ between tasks first */
 } PosteriorMemory;
 
 static size_t
@@ -51,6 +56,7 @@ posterior_layout(int dims, WmlcPosterior *posterior, PosteriorMemory *memory, vo
 	memory->residual = wmlc_arena_doubles(&arena, d);
 	memory->left = wmlc_arena_doubles(&arena, d);
 	memory->root = wmlc_arena_doubles(&arena, wmlc_root_work(dims));
+	memory->order = wmlc_arena_take(&arena, d, sizeof(int));
 	return arena.used;
 }
 
@@ -61,6 +67,106 @@ wmlc_posterior_workspace(int dims)
 	PosteriorMemory memory;
 
 	return posterior_layout(dims, &posterior, &memory, NULL);
+}
+
+/* Is a factor diagonal?  Then a row of zeros may be a feature without spread. */
+static bool
+is_diagonal(int d, const double *factor)
+{
+	for (int j = 0; j < d; j++)
+		for (int i = j + 1; i < d; i++)
+			if (factor[i + (size_t) j * d] != 0.0)
+				return false;
+	return true;
+}
+
+static bool
+has_spread(const WmlcPrior *prior, int feature)
+{
+	int			d = prior->dims;
+
+	for (int j = 0; j <= feature; j++)
+		if (prior->factor[feature + (size_t) j * d] != 0.0)
+			return true;
+	return false;
+}
+
+/*
+ * What is left of the covariance of some features' means, `chosen`, once those of
+ * the others are known: C_rr - C_ro C_oo^-1 C_or, to the first chosen x chosen
+ * numbers of the answer.  Others stand behind in `order`.
+ */
+static const double *
+conditional_covariance(const double *covariance, int d, int chosen, const int *order, double *work)
+{
+	int			others = d - chosen;
+	double	   *result = work;
+	double	   *square = result + (size_t) chosen * chosen;
+	double	   *beside = square + (size_t) others * others;
+
+	for (int j = 0; j < d; j++)
+		for (int i = 0; i < d; i++)
+		{
+			double		entry = covariance[order[i] + (size_t) order[j] * d];
+
+			if (i < chosen && j < chosen)
+				result[i + (size_t) j * chosen] = entry;
+			else if (i >= chosen && j < chosen)
+				beside[i - chosen + (size_t) j * others] = entry;
+			else if (i >= chosen)
+				square[i - chosen + (size_t) (j - chosen) * others] = i != j ? entry
+					: entry > 0.0 ? entry * (1.0 + SINGULAR) : 1.0;
+		}
+	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', others, square, others) != 0)
+		return result;
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, others, chosen,
+				1.0, square, others, beside, others);
+	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, chosen, chosen, others, -1.0, beside,
+				others, beside, others, 1.0, result, chosen);
+	return result;
+}
+
+/*
+ * C, and sqrt(J) times as much of what it is for the features that differ between
+ * tasks: see posterior.h.  Features without spread in a fit that found some are fixed,
+ * unless it is on the boundary of a diagonal S, where one cannot know.
+ */
+static void
+add_uncertainty(const WmlcPrior *prior, WmlcPosterior *posterior, PosteriorMemory *memory)
+{
+	int			d = prior->dims;
+	double		extra = sqrt(prior->effective_tasks);
+	bool		all = prior->rank == 0 || (prior->singular && is_diagonal(d, prior->factor));
+	double	   *covariance = memory->mean_covariance;
+	const double *from = posterior->mean_covariance;
+	int			chosen = 0;
+	int			others = d;
+
+	if (from == NULL)
+		return;
+	for (int i = d; i-- > 0;)
+	{
+		if (!all && !has_spread(prior, i))
+			memory->order[--others] = i;
+	}
+	for (int i = 0; i < d; i++)
+	{
+		if (all || has_spread(prior, i))
+			memory->order[chosen++] = i;
+	}
+	if (covariance != from)
+		memcpy(covariance, from, (size_t) d * d * sizeof(double));
+	if (chosen < d)
+		from = conditional_covariance(from, d, chosen, memory->order, memory->root);
+	for (int j = 0; j < chosen; j++)
+		for (int i = 0; i < chosen; i++)
+		{
+			int			at_i = chosen < d ? memory->order[i] : i;
+			int			at_j = chosen < d ? memory->order[j] : j;
+
+			covariance[at_i + (size_t) at_j * d] += extra * from[i + (size_t) j * chosen];
+		}
+	posterior->mean_covariance = covariance;
 }
 
 /* The prior's mean for this task, Gamma g, and the covariance of that. */
@@ -75,7 +181,10 @@ find_mean(const WmlcPrior *prior, const double *descriptor, WmlcPosterior *poste
 	posterior->mean = prior->mean;
 	posterior->mean_covariance = prior->mean_covariance;
 	if (g <= 1)
+	{
+		add_uncertainty(prior, posterior, memory);
 		return WMLC_OK;
+	}
 	if (descriptor == NULL)
 		return WMLC_DIMENSION_MISMATCH;
 	cblas_dgemv(CblasColMajor, CblasNoTrans, d, g, 1.0, prior->mean, d, descriptor, 1, 0.0,
@@ -89,6 +198,7 @@ find_mean(const WmlcPrior *prior, const double *descriptor, WmlcPosterior *poste
 							1, memory->mean_covariance + (size_t) j * d, 1);
 	posterior->mean = memory->mean;
 	posterior->mean_covariance = memory->mean_covariance;
+	add_uncertainty(prior, posterior, memory);
 	return WMLC_OK;
 }
 
@@ -451,7 +561,7 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 		from_mean = cblas_ddot(d, b, 1, h, 1);
 	}
 	parts.from_noise = fmax(whole - parts.from_spread, 0.0);
-	from_mean = (1.0 + sqrt(prior->effective_tasks)) * fmax(from_mean, 0.0);
+	from_mean = fmax(from_mean, 0.0);
 	if (prior->rank > 0)
 		parts.from_spread += from_mean;
 	else

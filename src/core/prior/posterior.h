@@ -14,7 +14,8 @@
  * an estimate too.  Its standard error is about sqrt(2 / J) (S + s2 A^-1), A a
  * typical source, which is sqrt(2 J) C; being too small hurts more than being
  * too large, and a fit on the boundary is too small for certain, so intervals
- * are made for S + sqrt(J) C: the variance becomes V + (1 + sqrt(J)) H C H'.
+ * are made for S + sqrt(J) C: the variance becomes V + (1 + sqrt(J)) H C H'.  Fixed
+ * features have no S, and the C on top is that of the others were the fixed ones known.
  * Student's t takes the place of the normal distribution, its degrees of
  * freedom combined from those of S and s2 according to their shares in the
  * variance (Satterthwaite 1946).  In simulations with 10 to 50 sources and two
@@ -41,7 +42,7 @@ typedef struct WmlcPosterior
 {
 	const WmlcPrior *prior;
 	const double *mean;			/* the prior's, for this task */
-	const double *mean_covariance;
+	const double *mean_covariance;	/* with what is not known of S on top */
 	double	   *coef;			/* m */
 	double	   *factor;			/* L / sqrt(tau), d x d by columns */
 	double	   *triangle;		/* R of the task, d x d by columns */

@@ -78,6 +78,7 @@ clear_prior(WmlcPrior *prior, int dims)
 	memset(prior->mean_covariance, 0, square * sizeof(double));
 	prior->noise = prior->tasks = prior->effective_tasks = prior->rows = 0.0;
 	prior->noise_degrees = prior->loglik = prior->parameters = prior->outlying = 0.0;
+	prior->smooth_sd = prior->smooth_degrees = 0.0;
 	prior->noise_shape = prior->spread_degrees = prior->dispersion = 0.0;
 	prior->family = WMLC_GAUSSIAN;
 	prior->descriptors = 1;
@@ -276,6 +277,22 @@ write_prior(FitMemory *memory, WmlcPrior *prior)
 	wmlc_outer(d, r, mean_factor, prior->mean_covariance);
 }
 
+/* A smooth part that has no size is nothing, not even by rounding. */
+static void
+clear_smooth(const WmlcReduced *reduced, WmlcPrior *prior)
+{
+	int			d = prior->dims;
+
+	for (int k = 0; k < d; k++)
+	{
+		if (reduced->smooth[k] == 0.0)
+			continue;
+		prior->mean[k] = 0.0;
+		for (int i = 0; i < d; i++)
+			prior->mean_covariance[i + (size_t) k * d] = prior->mean_covariance[k + (size_t) i * d] = 0.0;
+	}
+}
+
 /* The objective without penalty, in the caller's units, as a log-likelihood. */
 static double
 find_loglik(WmlcPriorFit *fit)
@@ -293,12 +310,12 @@ find_loglik(WmlcPriorFit *fit)
  * rows rather than the prior determine, tr Q; the sum is tr Lambda'P Lambda.
  */
 static double
-find_noise_degrees(const WmlcPriorFit *fit)
+find_noise_degrees(const WmlcPriorFit *fit, double smooth_degrees)
 {
 	const WmlcPriorPoint *point = &fit->current;
 	int			r = fit->reduced.rank;
 	int			m = point->directions;
-	double		used = r;
+	double		used = r - fit->smooth.count + smooth_degrees;
 
 	for (int i = 0; i < r; i++)
 		for (int j = 0; j < r; j++)
@@ -316,7 +333,7 @@ count_parameters(const WmlcPriorFit *fit)
 	double		spread = fit->options->covariance == WMLC_PRIOR_FULL
 		? (double) wmlc_triangle_size(fit->reduced.height) : fit->feature_count;
 
-	return r + spread + (fit->options->fixed_noise == 0.0) + fit->task_prior.own_noise
+	return r - fit->smooth.count + (fit->smooth.count > 0) + spread + (fit->options->fixed_noise == 0.0) + fit->task_prior.own_noise
 		+ (fit->task_prior.student && !fit->task_prior.fixed_degrees);
 }
 
@@ -350,7 +367,7 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	status = wmlc_prior_weigh(tasks, &memory->weights);
 	if (status != WMLC_OK || memory->weights.tasks == 0.0)
 		return status;
-	status = wmlc_prior_reduce(tasks, &memory->weights, &fit->reduced, memory->scratch,
+	status = wmlc_prior_reduce(tasks, &memory->weights, options->smooth, &fit->reduced, memory->scratch,
 							   options->poll);
 	if (status != WMLC_OK)
 		return status;
@@ -379,7 +396,9 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	prior->tasks = memory->weights.tasks;
 	prior->effective_tasks = memory->weights.total;
 	prior->rows = memory->weights.rows;
-	prior->noise_degrees = find_noise_degrees(fit);
+	prior->smooth_degrees = wmlc_smooth_degrees(&fit->smooth, &fit->reduced, &fit->current);
+	prior->smooth_sd = wmlc_smooth_sd(&fit->smooth, &fit->reduced, &fit->current) * response_scale;
+	prior->noise_degrees = find_noise_degrees(fit, prior->smooth_degrees);
 	prior->loglik = find_loglik(fit);
 	prior->iterations = fit->iterations;
 	prior->rank = fit->current.directions;
@@ -398,6 +417,8 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 		prior->spread_degrees = fit->task_prior.degrees;
 	prior->parameters = count_parameters(fit);
 	write_prior(memory, prior);
+	if (prior->smooth_sd == 0.0)
+		clear_smooth(&fit->reduced, prior);
 	return is_finite(prior) ? WMLC_OK : WMLC_NOT_FINITE;
 }
 

@@ -110,6 +110,13 @@ typedef struct WmlcPriorOptions
 	const bool *random;
 
 	/*
+	 * Of the others, those that make up one smooth function shared by all tasks, or
+	 * NULL: none.  Their coefficients are drawn towards zero, as if they were normal
+	 * about it, and their variance is learned.  REML only; see prior_smooth.c.
+	 */
+	const bool *smooth;
+
+	/*
 	 * Robust fits, in which tasks have a noise each, learned from their own rows
 	 * and from the distribution of noises over tasks; and Student's t instead of the
 	 * normal distribution of coefficients, its degrees of freedom given or (0) learned,
@@ -155,6 +162,8 @@ typedef struct WmlcPrior
 	double		dispersion;		/* of the family, where it has one */
 	WmlcFamily	family;
 	int			descriptors;	/* g >= 1: mu_j = Gamma g_j, mean is d x g by columns */
+	double		smooth_sd;		/* how large the shared smooth part is, 0 if there is none */
+	double		smooth_degrees; /* and how many coefficients it is worth */
 	double		parameters;		/* that were fitted, for information criteria */
 	double		tasks;			/* tasks with rows and a positive weight */
 	double		effective_tasks;

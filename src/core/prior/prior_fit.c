@@ -46,6 +46,9 @@
 #define MOST_ROUNDS 60
 #define SETTLED 1e-4
 
+/* How often tasks that are left out judge the smooth part. */
+#define JUDGEMENTS 2
+
 /* Damping that is added after a failed and taken away after a good step. */
 #define FIRST_DAMPING 1e-6
 #define LARGEST_DAMPING 1e6
@@ -73,6 +76,9 @@ wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count, const WmlcPriorOption
 	wmlc_sweep_layout(&fit->sweep, dims, options, arena);
 	wmlc_model_layout(&fit->model, dims, options, arena);
 	wmlc_span_layout(&fit->span, dims, options, arena);
+	wmlc_smooth_layout(&fit->smooth, dims, options, arena);
+	wmlc_leave_layout(&fit->leave, dims, count, options, arena);
+	fit->smooth_fixed = false;
 	wmlc_task_layout(&fit->task_prior, count, options, arena);
 	fit->features = wmlc_arena_take(arena, q, sizeof(int));
 	fit->slope.information = wmlc_arena_doubles(arena, packed);
@@ -110,6 +116,8 @@ evaluate(WmlcPriorFit *fit, WmlcPriorPoint *point)
 
 	if (status != WMLC_OK)
 		return status;
+	if (fit->smooth.count > 0)
+		wmlc_smooth_add(&fit->smooth, reduced, point, fit->pull, &squares);
 	point->objective = INFINITY;
 	memcpy(point->precision_factor, point->precision, (size_t) r * r * sizeof(double));
 	if (r > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', r, point->precision_factor, r) != 0)
@@ -127,6 +135,8 @@ evaluate(WmlcPriorFit *fit, WmlcPriorPoint *point)
 	if (fit->options->method == WMLC_PRIOR_REML)
 		for (int i = 0; i < r; i++)
 			objective += 2.0 * log(point->precision_factor[i + (size_t) i * r]);
+	if (fit->smooth.count > 0)
+		objective -= fit->smooth.count * log(fit->smooth.penalty);
 	objective += wmlc_model_penalty(&fit->model, reduced, point, fit->options->evenness);
 	if (isfinite(objective))
 		point->objective = objective;
@@ -628,6 +638,31 @@ find_first(WmlcPriorFit *fit)
 }
 
 /*
+ * The best size of the smooth part for T as it is; `gain` is what the objective
+ * has fallen by.
+ */
+static WmlcStatus
+improve_smooth(WmlcPriorFit *fit, double *gain)
+{
+	double		before = fit->smooth.penalty;
+	WmlcStatus	status;
+
+	*gain = 0.0;
+	if (fit->smooth.count == 0 || fit->smooth_fixed || !isfinite(fit->current.objective))
+		return WMLC_OK;
+	fit->smooth.penalty = wmlc_smooth_choose(&fit->smooth, &fit->reduced, &fit->current,
+											 fit->degrees);
+	copy_point(fit, &fit->current, &fit->trial);
+	status = evaluate(fit, &fit->trial);
+	*gain = fmax(fit->current.objective - fit->trial.objective, 0.0);
+	if (*gain > 0.0)
+		swap_points(fit);
+	else
+		fit->smooth.penalty = before;
+	return status;
+}
+
+/*
  * One iteration.  Damping and the gain expected of a step are carried from one
  * to the next.
  */
@@ -635,8 +670,11 @@ static WmlcStatus
 advance(WmlcPriorFit *fit, double *damping, double *expected)
 {
 	WmlcSlopeKind kind = *expected > CLOSE ? WMLC_SLOPE_EXPECTED : WMLC_SLOPE_OBSERVED;
-	WmlcStatus	status;
+	double		gain;
+	WmlcStatus	status = improve_smooth(fit, &gain);
 
+	if (status != WMLC_OK)
+		return status;
 	find_shares(fit, &fit->current);
 	drop_directions(fit, &fit->current, DEAD);
 	status = take_slope(fit, kind);
@@ -653,7 +691,7 @@ advance(WmlcPriorFit *fit, double *damping, double *expected)
 	if (fit->model.interrupted)
 		return WMLC_INTERRUPTED;
 	if (status == WMLC_OK && kind == WMLC_SLOPE_OBSERVED
-		&& *expected <= fmax(TOLERANCE, rounding(fit)))
+		&& *expected + gain <= fmax(TOLERANCE, rounding(fit)))
 		status = finish(fit);
 	return status;
 }
@@ -703,13 +741,22 @@ prepare(WmlcPriorFit *fit)
 	for (int k = 0; k < reduced->dims; k++)
 		if (fit->options->random == NULL || fit->options->random[k])
 			fit->features[fit->feature_count++] = k;
+}
+
+/* After the smooth part is known, which takes up no degrees of freedom. */
+static void
+count_degrees(WmlcPriorFit *fit)
+{
+	const WmlcReduced *reduced = &fit->reduced;
+	int			free = reduced->rank - fit->smooth.count;
+
 	fit->degrees = reduced->rows;
 	fit->offset = 0.0;
 	if (fit->slope.reml)
 	{
 		/* With no more rows than features nothing is left, but something must be. */
-		fit->degrees = reduced->rows > reduced->rank ? reduced->rows - reduced->rank : 1.0;
-		fit->offset = reduced->log_volume;
+		fit->degrees = reduced->rows > free ? reduced->rows - free : 1.0;
+		fit->offset = reduced->log_volume - fit->smooth.volume;
 	}
 	if (reduced->response_unit > 0.0)
 		fit->offset += 2.0 * fit->degrees
@@ -727,6 +774,7 @@ iterate_robust(WmlcPriorFit *fit)
 	double		damping = 0.0;
 	double		expected = INFINITY;
 	double		change = INFINITY;
+	double		gain;
 	WmlcStatus	status = WMLC_OK;
 
 	for (int k = 0; k < MOST_ROUNDS && status == WMLC_OK && change > SETTLED; k++)
@@ -741,12 +789,39 @@ iterate_robust(WmlcPriorFit *fit)
 			damping = fmin(damping, 1.0);
 			status = advance(fit, &damping, &expected);
 		}
+		else if (status == WMLC_OK)
+			status = improve_smooth(fit, &gain);
 		if (status == WMLC_OK)
 			report(fit);
 	}
 	if (status == WMLC_OK)
 		status = iterate(fit);
 	fit->converged = fit->converged && change <= SETTLED;
+	return status;
+}
+
+/*
+ * With the penalty that the likelihood found as the least, let tasks that are left
+ * out have their say, and find T again; a second time because they were judged
+ * by the first.
+ */
+static WmlcStatus
+judge_smooth(WmlcPriorFit *fit)
+{
+	double		least = fit->smooth.penalty;
+	WmlcStatus	status = WMLC_OK;
+
+	fit->smooth_fixed = true;
+	for (int k = 0; k < JUDGEMENTS && status == WMLC_OK; k++)
+	{
+		fit->smooth.penalty = least;
+		status = wmlc_leave_choose(&fit->leave, &fit->smooth, &fit->sweep, &fit->reduced,
+								   &fit->current);
+		if (status == WMLC_OK)
+			status = evaluate(fit, &fit->current);
+		if (status == WMLC_OK)
+			status = iterate(fit);
+	}
 	return status;
 }
 
@@ -759,6 +834,7 @@ is_robust(const WmlcPriorFit *fit)
 WmlcStatus
 wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 {
+	double		gain = INFINITY;
 	WmlcStatus	status;
 
 	prepare(fit);
@@ -766,6 +842,9 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 							  fit->options->poll);
 	if (status != WMLC_OK)
 		return status;
+	if (fit->options->smooth != NULL)
+		wmlc_smooth_start(&fit->smooth, &fit->reduced);
+	count_degrees(fit);
 	if (is_robust(fit))
 		wmlc_task_start(&fit->task_prior, &fit->reduced, fit->options);
 	if (fit->task_prior.own_noise)
@@ -786,10 +865,13 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 			status = find_first(fit);
 		if (status != WMLC_OK)
 			return status;
-		return is_robust(fit) ? iterate_robust(fit) : iterate(fit);
+		status = is_robust(fit) ? iterate_robust(fit) : iterate(fit);
+		return status == WMLC_OK && fit->smooth.count > 0 ? judge_smooth(fit) : status;
 	}
 	fit->current.directions = 0;
 	status = evaluate(fit, &fit->current);
+	while (status == WMLC_OK && gain > TOLERANCE)
+		status = improve_smooth(fit, &gain);
 	if (status == WMLC_OK && is_robust(fit))
 		status = iterate_robust(fit);
 	fit->converged = true;

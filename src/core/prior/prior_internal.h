@@ -6,6 +6,8 @@
  *	  prior_triangle.c	the triangle of one task
  *	  prior_reduce.c	grams to compressed tasks in a basis fit for doubles
  *	  prior_span.c		features whose coefficients are the same in all tasks
+ *	  prior_smooth.c	features whose coefficients are drawn towards zero
+ *	  prior_leave.c		how large these may be, judged by tasks left out
  *	  prior_tasks.c		the noise and the scale of each task
  *	  prior_sweep.c		sums over all tasks at a given T: the objective
  *	  prior_slope.c		the same for its derivatives
@@ -160,6 +162,12 @@ typedef struct WmlcReduced
 	double	   *fixed_precision;	/* packed r x r */
 	double	   *fixed_pull;		/* r */
 	double		fixed_squares;
+
+	/*
+	 * Of smooth features, the mean square that is their own, in scaled units; zero of
+	 * others: see prior_smooth.c.
+	 */
+	double	   *smooth;
 	double		weight;			/* sum of alpha */
 	double		rows;			/* sum of alpha n */
 	double		within;			/* sum of alpha (y'y - beta'beta) */
@@ -207,7 +215,7 @@ wmlc_reduced_numbers(const WmlcReduced *reduced, size_t block)
 extern void wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count,
 									 WmlcArena *arena);
 extern WmlcStatus wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
-									WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll);
+									const bool *smooth, WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll);
 extern size_t wmlc_prior_reduce_scratch(int dims);
 
 /* ---- prior_sweep.c ---- */
@@ -341,6 +349,97 @@ extern void wmlc_add_fixed(const WmlcReduced *reduced, WmlcPriorPoint *point, do
 extern void wmlc_span_solve(const WmlcSpan *span, const WmlcReduced *reduced,
 							const WmlcPriorPoint *point, double *columns);
 
+/* ---- prior_smooth.c ---- */
+
+typedef struct WmlcSmooth
+{
+	int			count;			/* features that are drawn towards zero */
+	double		penalty;		/* lambda */
+	double	   *direction;		/* B: b sqrt(m), r x count by columns */
+	double	   *offset;			/* o sqrt(m) */
+	double	   *value;			/* B'mu + o */
+	double	   *matrix;			/* F^-1 B, r x count by columns */
+	double	   *square;			/* r x r */
+	double	   *diagonal;		/* of a tridiagonal matrix; then what is beside it; scratch */
+	double	   *pull;			/* r */
+	double	   *lapack;
+	int			lapack_size;
+	double		volume;			/* log of the product of all m, in the caller's units */
+} WmlcSmooth;
+
+extern void wmlc_smooth_layout(WmlcSmooth *smooth, int dims, const WmlcPriorOptions *options,
+							   WmlcArena *arena);
+
+/* Read the reduced tasks, after their basis has got its last turn. */
+extern void wmlc_smooth_start(WmlcSmooth *smooth, const WmlcReduced *reduced);
+
+/* Add the penalty to the sums of a sweep at point->mean. */
+extern void wmlc_smooth_add(WmlcSmooth *smooth, const WmlcReduced *reduced, WmlcPriorPoint *point,
+							double *pull, double *squares);
+
+/*
+ * The best penalty at a complete point, T staying as it is; the point is to be
+ * evaluated again.
+ */
+extern double wmlc_smooth_choose(WmlcSmooth *smooth, const WmlcReduced *reduced,
+								 const WmlcPriorPoint *point, double degrees);
+
+/* How many coefficients the smooth part is worth at a complete point. */
+extern double wmlc_smooth_degrees(WmlcSmooth *smooth, const WmlcReduced *reduced,
+								  const WmlcPriorPoint *point);
+
+/* The standard deviation of the smooth part over rows, in internal units. */
+extern double wmlc_smooth_sd(const WmlcSmooth *smooth, const WmlcReduced *reduced,
+							 const WmlcPriorPoint *point);
+
+/* B'mu + o, to smooth->value */
+extern void wmlc_smooth_values(WmlcSmooth *smooth, int r, const double *mean);
+
+/* The penalty that leaves nothing of it. */
+extern double wmlc_smooth_most(const WmlcReduced *reduced);
+
+/* ---- prior_leave.c ---- */
+
+/*
+ * Tasks are left out in so many groups, if there are as many.  Penalties tried are
+ * multiples of the likelihood's, and at last one that leaves no smooth part at all.
+ */
+#define WMLC_LEAVE_GROUPS 20
+#define WMLC_LEAVE_PENALTIES 17
+
+typedef struct WmlcLeaveTask
+{
+	size_t		slot;
+	double		noise;
+} WmlcLeaveTask;
+
+typedef struct WmlcLeave
+{
+	WmlcLeaveTask *order;
+	int		   *group;			/* of each task, or -1 */
+	double	   *alpha;			/* their weights */
+	double	   *fixed_precision;	/* of the tasks at hand, as in WmlcReduced */
+	double	   *fixed_pull;
+	double	   *precision;		/* sums of all tasks, r x r and r */
+	double	   *pull;
+	double	   *part_precision; /* of a group */
+	double	   *part_pull;
+	double	   *matrix;
+	double	   *step;
+	double	   *product;
+	double		scores[WMLC_LEAVE_GROUPS][WMLC_LEAVE_PENALTIES];
+} WmlcLeave;
+
+extern void wmlc_leave_layout(WmlcLeave *leave, int dims, size_t count,
+							  const WmlcPriorOptions *options, WmlcArena *arena);
+
+/*
+ * Raise smooth->penalty to what predicts tasks best that are left out, at a
+ * complete point, which is to be evaluated again.
+ */
+extern WmlcStatus wmlc_leave_choose(WmlcLeave *leave, WmlcSmooth *smooth, WmlcSweep *sweep,
+									WmlcReduced *reduced, const WmlcPriorPoint *point);
+
 /* ---- prior_tasks.c ---- */
 
 /*
@@ -459,6 +558,9 @@ typedef struct WmlcPriorFit
 	WmlcPriorPoint current;
 	WmlcPriorPoint trial;
 	WmlcSpan	span;
+	WmlcSmooth	smooth;
+	bool		smooth_fixed;	/* its penalty stays as it is */
+	WmlcLeave	leave;
 	WmlcTaskPrior task_prior;
 	int		   *features;		/* those with spread */
 	int			feature_count;

@@ -16,6 +16,15 @@
 /* Least noise variance, as a share of the pooled regression's. */
 #define NOISE_FLOOR 1e-10
 
+/*
+ * Hundreds of smooth features depend on each other as closely as they like.  Only
+ * for the basis, each gets so much of its own variance on top.
+ */
+#define BASIS_RIDGE 1e-6
+
+/* What others leave of a smooth feature counts as this share of it at least: below is rounding. */
+#define LEAST_OWN 1e-16
+
 /* Tasks between two polls. */
 #define POLL_TASKS 1024
 
@@ -28,6 +37,7 @@ typedef struct Reducer
 	WmlcSquare	basis;			/* column j of the augmented basis in row j */
 	WmlcDdSpan	column;
 	int		   *index;			/* kept features, and the response */
+	double	   *unit;			/* of features, powers of two */
 } Reducer;
 
 void
@@ -46,6 +56,7 @@ wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count, WmlcArena
 	reduced->center = wmlc_arena_doubles(arena, d);
 	reduced->fixed_precision = wmlc_arena_doubles(arena, wmlc_triangle_size(dims));
 	reduced->fixed_pull = wmlc_arena_doubles(arena, d);
+	reduced->smooth = wmlc_arena_doubles(arena, d);
 }
 
 static void
@@ -61,6 +72,7 @@ reducer_layout(Reducer *reducer, int dims, WmlcArena *arena)
 	reducer->basis.span = wmlc_arena_span(arena, p * p);
 	reducer->column = wmlc_arena_span(arena, p);
 	reducer->index = wmlc_arena_take(arena, p, sizeof(int));
+	reducer->unit = wmlc_arena_doubles(arena, p);
 }
 
 size_t
@@ -114,6 +126,73 @@ pooled_rows(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights)
 }
 
 /*
+ * How much of a row's square each smooth feature has that the other features do
+ * not explain, to reduced->smooth, in units of reducer->unit.
+ */
+static WmlcStatus
+find_smooth(const WmlcPriorTasks *tasks, double rows, const bool *smooth, Reducer *reducer,
+			WmlcReduced *reduced, WmlcPoll poll)
+{
+	WmlcTriangle *part = &reducer->part;
+	int			d = reduced->dims;
+	int			others = 0;
+	WmlcStatus	status;
+
+	memset(reduced->smooth, 0, d * sizeof(double));
+	if (smooth == NULL)
+		return WMLC_OK;
+	for (int pass = 0, n = 0; pass < 2; pass++)
+		for (int k = 0; k < d; k++)
+			if (smooth[k] == (pass == 1))
+			{
+				reducer->index[n++] = k;
+				others += pass == 0;
+			}
+	for (int k = 0; k < d; k++)
+		reducer->unit[k] = wmlc_equilibrating_scale(reducer->pooled.hi[wmlc_triangle_index(d + 1, k, k)]);
+	part->size = part->square.stride = d;
+	status = wmlc_triangle_read(part, &(WmlcTriangleSource) {
+		.p = d + 1,
+		.hi = reducer->pooled.hi,
+		.lo = tasks->moments_lo == NULL ? NULL : reducer->pooled.lo,
+		.rows = rows,
+		.index = reducer->index,
+		.scale = reducer->unit
+	}, poll);
+	for (int i = others; i < d && status == WMLC_OK; i++)
+	{
+		int			feature = reducer->index[i];
+		double		whole = reducer->pooled.hi[wmlc_triangle_index(d + 1, feature, feature)]
+			* reducer->unit[feature] * reducer->unit[feature];
+		double		own = 0.0;
+
+		for (int k = others; k <= i; k++)
+		{
+			double		entry = wmlc_triangle_get(part, k, i).hi;
+
+			own += entry * entry;
+		}
+		reduced->smooth[feature] = fmax(own, LEAST_OWN * whole) * reduced->weight / reduced->rows;
+	}
+	return status;
+}
+
+static void
+add_basis_ridge(Reducer *reducer, WmlcReduced *reduced)
+{
+	for (int k = 0; k < reduced->dims; k++)
+	{
+		size_t		at = wmlc_triangle_index(reduced->dims + 1, k, k);
+		double		ridge = BASIS_RIDGE * reduced->smooth[k] * reduced->rows / reduced->weight;
+
+		if (reduced->smooth[k] > 0.0)
+			wmlc_dd_set(reducer->pooled, at,
+						wmlc_dd_add_d(wmlc_dd_get(reducer->pooled, at),
+									  ridge / reducer->unit[k] / reducer->unit[k]));
+	}
+}
+
+/*
  * Factor the pooled moment: the independent features carry the basis, and the
  * others hang on them by the rows of the factor.
  */
@@ -131,6 +210,9 @@ factor_pooled(Reducer *reducer, WmlcReduced *reduced, double tolerance, WmlcPoll
 	reduced->rank = whole->rank;
 	for (int i = 0; i <= d; i++)
 		reduced->scale[whole->column[i]] = whole->scale[i];
+	for (int k = 0; k < d; k++)
+		if (reduced->smooth[k] > 0.0)
+			reduced->smooth[k] *= reduced->scale[k] / reducer->unit[k] * reduced->scale[k] / reducer->unit[k];
 	return whole->diagonal[d] < 0.0 ||
 		whole->remainder.hi[d] < -WMLC_CLEARLY_NEGATIVE * whole->diagonal[d]
 		? WMLC_NOT_POSITIVE : WMLC_OK;
@@ -283,7 +365,7 @@ reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reduc
 
 WmlcStatus
 wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
-				  WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll)
+				  const bool *smooth, WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll)
 {
 	Reducer		reducer;
 	int			d = tasks->dims;
@@ -300,7 +382,11 @@ wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
 
 	status = pool(tasks, weights, reducer.pooled, poll);
 	if (status == WMLC_OK)
-		status = factor_pooled(&reducer, reduced, tolerance, poll);
+		status = find_smooth(tasks, pooled_rows(tasks, weights), smooth, &reducer, reduced, poll);
+	if (status != WMLC_OK)
+		return status;
+	add_basis_ridge(&reducer, reduced);
+	status = factor_pooled(&reducer, reduced, tolerance, poll);
 	if (status != WMLC_OK)
 		return status;
 	choose_features(&reducer, reduced);

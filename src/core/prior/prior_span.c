@@ -201,6 +201,8 @@ wmlc_sum_fixed(WmlcReduced *reduced, WmlcPoll poll)
 
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
+		if (weight[0] == 0.0 && weight[1] == 0.0 && weight[2] == 0.0 && weight[3] == 0.0)
+			continue;
 		for (int i = h; i < r; i++)
 		{
 			const WmlcLanes *row = task + wmlc_triangle_index(r, i, i) - i;

@@ -132,6 +132,8 @@ value_batch_body(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, si
 		WmlcLanes  *white = sweep->white;
 		size_t		stride = r + 1;
 
+		if (alpha[0] == 0.0 && alpha[1] == 0.0 && alpha[2] == 0.0 && alpha[3] == 0.0)
+			continue;
 		scalars[0] += alpha * whiten(sweep, task, point);
 		alpha *= gain * gain;
 		add_gram(h, r, white, stride, alpha, precision);

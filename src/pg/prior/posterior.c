@@ -217,15 +217,8 @@ fill_cache(FunctionCallInfo fcinfo, PredictCache *cache)
 	get_posterior(fcinfo, 4, &cache->prior, &cache->posterior);
 	wmlc_posterior_prepare(&cache->posterior);
 	/* the view points into the argument, which may be gone by the next call */
-	{
-		Size		d = cache->prior.dims;
-		double	   *covariance = (double *) palloc(d * d * sizeof(double));
-
-		memcpy(covariance, cache->posterior.mean_covariance, d * d * sizeof(double));
-		cache->posterior.mean_covariance = covariance;
-		cache->posterior.prior = &cache->prior;
-		cache->prior.mean = cache->prior.factor = cache->prior.mean_covariance = NULL;
-	}
+	cache->posterior.prior = &cache->prior;
+	cache->prior.mean = cache->prior.factor = cache->prior.mean_covariance = NULL;
 	for (int k = 0; k < 3; k++)
 		comparable = comparable && is_comparable(fcinfo, key_argument[k]);
 	for (int k = 0; k < 3 && comparable; k++)

@@ -46,6 +46,8 @@ typedef struct WmlPrior
 	double		noise_shape;
 	double		spread_degrees;
 	double		dispersion;
+	double		smooth_sd;
+	double		smooth_degrees;
 	int32		design_rank;	/* zero if not known */
 	int32		reserved;		/* zero */
 	double		numbers[FLEXIBLE_ARRAY_MEMBER]; /* mean, factor, covariance of the mean */

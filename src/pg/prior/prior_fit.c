@@ -201,50 +201,39 @@ expand_tasks(const WmlTasks *tasks)
  * The fit
  */
 
-/* The position of a feature given as a number or by its name. */
-static int
-find_feature(const WmlPriorOptions *options, Datum word, int dims)
-{
-	char	   *name = TextDatumGetCString(word);
-	char	   *end;
-	long		position;
-
-	for (int i = 0; i < options->feature_count; i++)
-	{
-		if (strcmp(name, TextDatumGetCString(options->features[i])) == 0)
-			return i;
-	}
-	position = strtol(name, &end, 10);
-	if (*name == '\0' || *end != '\0' || position < 1 || position > dims)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there is no feature \"%s\"", name),
-				 errdetail("Features have the positions 1 to %d, and the names given as features.",
-						   dims)));
-	return (int) position - 1;
-}
-
-/* Which features differ between tasks; those of descriptors only move the mean. */
+/*
+ * Which features differ between tasks, and which are smooth; products with
+ * descriptors only move the mean, and are smooth where their feature is.
+ */
 static void
-set_random(const WmlTasks *tasks, WmlPriorOptions *options)
+set_kinds(const WmlTasks *tasks, WmlPriorOptions *options)
 {
 	int			d = tasks->dims;
 	int			n = d * (tasks->descriptors + 1);
 	bool	   *random;
+	bool	   *smooth;
 
 	if (options->features != NULL && options->feature_count != d)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("there must be one name for each feature"),
 				 errdetail("There are %d names for %d features.", options->feature_count, d)));
-	if (options->fixed_count == 0 && n == d)
+	if (options->fixed_count == 0 && options->smooth_count == 0 && n == d)
 		return;
-	random = (bool *) palloc(n * sizeof(bool));
-	for (int i = 0; i < n; i++)
-		random[i] = i < d;
-	for (int i = 0; i < options->fixed_count; i++)
-		random[find_feature(options, options->fixed[i], d)] = false;
+	random = (bool *) palloc0(n * sizeof(bool));
+	smooth = (bool *) palloc0(n * sizeof(bool));
+	memset(random, true, d * sizeof(bool));
+	wml_mark_features(options->fixed, options->fixed_count, options->features,
+					  options->feature_count, d, false, random);
+	wml_mark_features(options->smooth, options->smooth_count, options->features,
+					  options->feature_count, d, false, random);
+	wml_mark_features(options->smooth, options->smooth_count, options->features,
+					  options->feature_count, d, true, smooth);
+	for (int i = d; i < n; i++)
+		smooth[i] = smooth[i - d];
 	options->core.random = random;
+	if (options->smooth_count > 0)
+		options->core.smooth = smooth;
 }
 
 static int
@@ -353,7 +342,7 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 	options->core.trace = report_iteration;
 	options->core.trace_arg = &progress;
 	view.temper = options->temper;
-	set_random(tasks, options);
+	set_kinds(tasks, options);
 	wml_progress_due(&progress);
 	wml_check(wmlc_prior_fit(&view, &options->core, &prior, allocate_fit(&view, &options->core)));
 	if (prior.tasks == 0.0)
@@ -370,7 +359,7 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 
 /*
  * wml_prior(sources, alpha, covariance, method, temper, evenness, noise, tasks,
- * degrees, fixed, features, descriptors)
+ * degrees, fixed, smooth, features, descriptors)
  */
 Datum
 wml_prior_fit(PG_FUNCTION_ARGS)

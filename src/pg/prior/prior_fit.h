@@ -35,8 +35,10 @@ typedef struct WmlPriorOptions
 {
 	WmlcPriorOptions core;
 	double		temper;
-	Datum	   *fixed;			/* texts: positions or names */
+	Datum	   *fixed;			/* texts: positions, ranges of them or names */
 	int			fixed_count;
+	Datum	   *smooth;			/* likewise */
+	int			smooth_count;
 	Datum	   *features;		/* names of all features, or NULL */
 	int			feature_count;
 } WmlPriorOptions;
@@ -53,9 +55,13 @@ extern WmlcPriorTasks wml_tasks_view(const WmlTasks *tasks);
 extern WmlPrior *wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options);
 
 /* Options by their values; those of a NULL keep the default. */
-#define WML_PRIOR_OPTION_COUNT 9
+#define WML_PRIOR_OPTION_COUNT 10
 extern void wml_prior_options_read(const Datum *values, const bool *nulls,
 								   WmlPriorOptions *options);
+
+/* Set marks of features that words name by position, range or name. */
+extern void wml_mark_features(const Datum *words, int count, const Datum *names, int name_count,
+							  int dims, bool mark, bool *marks);
 
 /* The options of wml_prior_options. */
 extern void wml_prior_options_from_record(Datum record, WmlPriorOptions *options);

@@ -27,6 +27,7 @@ enum
 	OPTION_TASKS,
 	OPTION_DEGREES,
 	OPTION_FIXED,
+	OPTION_SMOOTH,
 	OPTION_FEATURES
 };
 
@@ -66,6 +67,54 @@ get_texts(Datum array, const char *name, int *count)
 	return texts;
 }
 
+/* Positions FIRST-LAST; false if the word is no such range. */
+static bool
+read_range(const char *word, int dims, int *first, int *last)
+{
+	char	   *end;
+	long		from = strtol(word, &end, 10);
+	long		to = from;
+
+	if (end == word)
+		return false;
+	if (*end == '-')
+	{
+		word = end + 1;
+		to = strtol(word, &end, 10);
+	}
+	if (end == word || *end != '\0' || from < 1 || to > dims || from > to)
+		return false;
+	*first = (int) from - 1;
+	*last = (int) to - 1;
+	return true;
+}
+
+void
+wml_mark_features(const Datum *words, int count, const Datum *names, int name_count, int dims,
+				  bool mark, bool *marks)
+{
+	for (int i = 0; i < count; i++)
+	{
+		char	   *word = TextDatumGetCString(words[i]);
+		int			first = dims;
+		int			last = -1;
+
+		for (int k = 0; k < name_count && last < 0; k++)
+		{
+			if (strcmp(word, TextDatumGetCString(names[k])) == 0)
+				first = last = k;
+		}
+		if (last < 0 && !read_range(word, dims, &first, &last))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("there is no feature \"%s\"", word),
+					 errdetail("Features have the positions 1 to %d, ranges of them are written as 4-10, and names are those given as features.",
+							   dims)));
+		for (int k = first; k <= last; k++)
+			marks[k] = mark;
+	}
+}
+
 void
 wml_prior_options_read(const Datum *values, const bool *nulls, WmlPriorOptions *options)
 {
@@ -101,6 +150,13 @@ wml_prior_options_read(const Datum *values, const bool *nulls, WmlPriorOptions *
 	}
 	if (!nulls[OPTION_FIXED])
 		options->fixed = get_texts(values[OPTION_FIXED], "fixed", &options->fixed_count);
+	if (!nulls[OPTION_SMOOTH])
+		options->smooth = get_texts(values[OPTION_SMOOTH], "smooth", &options->smooth_count);
+	if (options->smooth_count > 0 && core->method != WMLC_PRIOR_REML)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("smooth features need the restricted likelihood"),
+				 errhint("Use method => 'reml'.")));
 	if (!nulls[OPTION_FEATURES])
 		options->features = get_texts(values[OPTION_FEATURES], "features",
 									  &options->feature_count);
@@ -112,7 +168,7 @@ wml_prior_options_from_record(Datum record, WmlPriorOptions *options)
 {
 	static const Oid types[WML_PRIOR_OPTION_COUNT] = {
 		TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTARRAYOID,
-		TEXTARRAYOID
+		TEXTARRAYOID, TEXTARRAYOID
 	};
 	HeapTupleHeader header = DatumGetHeapTupleHeader(record);
 	TupleDesc	descriptor = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),

@@ -77,6 +77,8 @@ wml_prior_view(WmlPrior *prior)
 		.noise_shape = prior->noise_shape,
 		.spread_degrees = prior->spread_degrees,
 		.dispersion = prior->dispersion,
+		.smooth_sd = prior->smooth_sd,
+		.smooth_degrees = prior->smooth_degrees,
 		.family = (WmlcFamily) prior->family,
 		.descriptors = prior->descriptors,
 		.parameters = prior->parameters,
@@ -108,6 +110,8 @@ wml_prior_fill(WmlPrior *prior, const WmlcPrior *fitted, int flags)
 	prior->noise_shape = fitted->noise_shape;
 	prior->spread_degrees = fitted->spread_degrees;
 	prior->dispersion = fitted->dispersion;
+	prior->smooth_sd = fitted->smooth_sd;
+	prior->smooth_degrees = fitted->smooth_degrees;
 	prior->parameters = fitted->parameters;
 	prior->tasks = fitted->tasks;
 	prior->effective_tasks = fitted->effective_tasks;
@@ -193,7 +197,8 @@ prior_invalid(WmlPrior *prior)
 	if (!is_amount(view.noise) || !is_amount(view.tasks) || !is_amount(view.effective_tasks) ||
 		!is_amount(view.rows) || !is_amount(view.noise_degrees) || !is_amount(view.parameters) ||
 		!is_amount(view.noise_shape) || !is_amount(view.spread_degrees) ||
-		!is_amount(view.dispersion) || isnan(view.loglik))
+		!is_amount(view.dispersion) || !is_amount(view.smooth_sd) ||
+		!is_amount(view.smooth_degrees) || isnan(view.loglik))
 		return "a variance or a count is out of range";
 	for (int j = 0; j < d; j++)
 	{
@@ -263,6 +268,8 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	append_number(&out, "shape", view.noise_shape);
 	append_number(&out, "spread", view.spread_degrees);
 	append_number(&out, "dispersion", view.dispersion);
+	append_number(&out, "smooth", view.smooth_sd);
+	append_number(&out, "smooth_degrees", view.smooth_degrees);
 	appendStringInfo(&out, " design_rank=%d", prior->design_rank);
 	appendStringInfoString(&out, " mean=[");
 	for (int i = 0; i < view.dims * view.descriptors; i++)
@@ -316,6 +323,8 @@ scan_new_numbers(const char **at, WmlPrior *prior)
 		!scan_number(at, "shape=", &prior->noise_shape) ||
 		!scan_number(at, "spread=", &prior->spread_degrees) ||
 		!scan_number(at, "dispersion=", &prior->dispersion) ||
+		!scan_number(at, "smooth=", &prior->smooth_sd) ||
+		!scan_number(at, "smooth_degrees=", &prior->smooth_degrees) ||
 		!wml_scan_count(at, "design_rank=", &design_rank) || design_rank > WMLC_MAX_DIMS)
 		return false;
 	prior->design_rank = (int32) design_rank;
@@ -452,6 +461,8 @@ wml_prior_send(PG_FUNCTION_ARGS)
 	pq_sendfloat8(&buffer, prior->noise_shape);
 	pq_sendfloat8(&buffer, prior->spread_degrees);
 	pq_sendfloat8(&buffer, prior->dispersion);
+	pq_sendfloat8(&buffer, prior->smooth_sd);
+	pq_sendfloat8(&buffer, prior->smooth_degrees);
 	pq_sendint32(&buffer, prior->design_rank);
 	for (Size k = 0; k < prior_numbers(prior->dims, prior->descriptors); k++)
 		pq_sendfloat8(&buffer, prior->numbers[k]);
@@ -493,6 +504,8 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 		prior->noise_shape = pq_getmsgfloat8(buffer);
 		prior->spread_degrees = pq_getmsgfloat8(buffer);
 		prior->dispersion = pq_getmsgfloat8(buffer);
+		prior->smooth_sd = pq_getmsgfloat8(buffer);
+		prior->smooth_degrees = pq_getmsgfloat8(buffer);
 		prior->design_rank = (int32) pq_getmsgint(buffer, 4);
 	}
 	for (Size k = 0; k < prior_numbers(dims, descriptors); k++)
@@ -591,7 +604,9 @@ wml_prior_info(PG_FUNCTION_ARGS)
 		Float8GetDatum(view.rows),
 		Float8GetDatum(view.noise_shape),
 		Float8GetDatum(view.spread_degrees),
-		Int32GetDatum(view.design_rank)
+		Int32GetDatum(view.design_rank),
+		Float8GetDatum(view.smooth_sd),
+		Float8GetDatum(view.smooth_degrees)
 	};
 	bool		nulls[lengthof(values)] = {false};
 

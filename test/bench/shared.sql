@@ -1,0 +1,44 @@
+-- One set of tasks; see shared.  The table read has the task, covariates and the response, all as text.
+CREATE TEMP TABLE record AS
+SELECT field[1] AS task, field[2:cardinality(field) - 1]::float8[] AS x, field[cardinality(field)]::float8 AS y, row_number() OVER () AS id
+FROM (SELECT ARRAY(SELECT value FROM json_each_text(row_to_json(read))) AS field FROM read) AS r;
+
+-- covariates in standard units, as random Fourier features want them
+CREATE TEMP TABLE unit AS
+SELECT k, avg(v) AS mean, stddev(v) AS sd FROM record, unnest(x) WITH ORDINALITY AS u (v, k) GROUP BY k HAVING stddev(v) > 0;
+CREATE TEMP TABLE example AS
+SELECT task, id, y, abs(hashtext(task)) % 4 AS part, array_agg((v - mean) / sd ORDER BY k) AS u
+FROM record, unnest(x) WITH ORDINALITY AS w (v, k) JOIN unit USING (k) GROUP BY task, id, y;
+CREATE TEMP TABLE variant (variant, x, smooth) AS
+VALUES ('plain', '1 || u', NULL),
+	('fourier', '1 || u || wml_rff(u, 100, 0.5 * sqrt(cardinality(u)), 1)', 100),
+	('squares', '1 || u || (wml_poly(u, 2))[cardinality(u) + 2:]', (SELECT cardinality(wml_poly(u, 2)) - cardinality(u) - 1 FROM example LIMIT 1));
+CREATE TEMP TABLE row_of (variant text, task text, id bigint, part int, x float8[], y float8);
+SELECT format('INSERT INTO row_of SELECT %L, task, id, part, %s, y FROM example', variant, x) FROM variant \gexec
+
+CREATE TEMP TABLE learned AS
+SELECT part, variant, wml_prior(gram, (part <> own)::int, wml_prior_options(method => 'reml', evenness => random,
+	smooth => CASE WHEN smooth > 0 THEN ARRAY[format('%s-%s', random + 1, random + smooth)] END)) AS prior,
+	wml_erm(gram, (part <> own)::int) FILTER (WHERE variant = 'plain') AS joint
+FROM (SELECT variant, part AS own, task, smooth, cardinality(min(row_of.x)) - coalesce(smooth, 0) AS random, wml_gram(row_of.x, y) AS gram
+	  FROM row_of JOIN variant USING (variant) GROUP BY variant, part, task, smooth) AS source, (SELECT DISTINCT part FROM example) AS part
+GROUP BY part, variant;
+
+CREATE TEMP TABLE lot AS
+SELECT id, task, repeat, row_number() OVER (PARTITION BY task, repeat ORDER BY md5(repeat || ' ' || id)) AS place, count(*) OVER (PARTITION BY task, repeat) AS size
+FROM example, generate_series(1, :repeats) AS repeat;
+CREATE TEMP TABLE target AS
+SELECT variant, part, task, repeat, known, wml_gram(x, y) FILTER (WHERE place <= known) AS gram, wml_gram(x, y) FILTER (WHERE place > known) AS rest
+FROM lot JOIN row_of USING (id, task), unnest('{5,10,20}'::int[]) AS known
+WHERE size >= known + 3 GROUP BY variant, part, task, repeat, known;
+CREATE TEMP TABLE error AS
+SELECT variant, known, task, repeat, wml_rmse(rest, wml_posterior_coef(prior, gram)) AS rmse, wml_rmse(rest, joint) AS uniform
+FROM target JOIN learned USING (variant, part);
+INSERT INTO shared_result
+SELECT :'name', a.variant, known, exp(avg(ln(a.rmse / b.rmse))), exp(avg(ln(b.rmse / b.uniform)))
+FROM error AS a JOIN error AS b USING (known, task, repeat) WHERE a.variant <> 'plain' AND b.variant = 'plain' AND b.rmse > 0 AND a.rmse > 0
+GROUP BY a.variant, known;
+SELECT format('%-18s %6s %6s   %s', :'name', (SELECT count(DISTINCT task) FROM example), (SELECT count(*) FROM example),
+	string_agg(format('%s: %s', variant, ratios), '   ' ORDER BY variant))
+FROM (SELECT variant, string_agg(format('%s (%s)', round(ratio::numeric, 3), round(uniform::numeric, 2)), ' ' ORDER BY known) AS ratios
+	  FROM shared_result WHERE set = :'name' GROUP BY variant) AS result;
