@@ -200,6 +200,18 @@ SELECT relation FROM member WHERE relation IS NOT NULL
 $$;
 COMMENT ON FUNCTION wml_task_relations(wml_task_set) IS 'the relation with the rows, and all its partitions and children';
 
+-- The view of the rows goes with any column that it needs.
+CREATE FUNCTION wml_need_rows(s wml_task_set) RETURNS void
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF to_regclass(@extschema@.wml_task_name(s, '_rows')) IS NULL THEN
+		RAISE EXCEPTION 'rows of task set "%" can no longer be read', s.set_name
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('The view %s is missing, which is dropped with any column that it needs.', @extschema@.wml_task_name(s, '_rows')),
+			HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_need_rows(wml_task_set) IS 'raises an error if the rows of a task set cannot be read';
+
 -- Learning
 
 CREATE FUNCTION wml_category_levels(source text, expression text, type regtype, kind text, given jsonb) RETURNS text[]

@@ -23,6 +23,9 @@ CREATE FUNCTION wml_task_sources(s wml_task_set, wanted text, OUT keys text[], O
 DECLARE
 	own text := format('(SELECT min(along) AS first, max(along) AS last FROM %s WHERE task::text = $1)', @extschema@.wml_task_name(s, '_rows'));
 BEGIN
+	IF s.family <> 'gaussian' OR s.along IS NOT NULL THEN
+		PERFORM @extschema@.wml_need_rows(s);
+	END IF;
 	IF s.family <> 'gaussian' THEN
 		EXECUTE format($sql$
 			SELECT array_agg(task::text ORDER BY task), array_agg(gram ORDER BY task)
@@ -150,6 +153,7 @@ DECLARE
 	tasks int;
 	size bigint;
 BEGIN
+	PERFORM @extschema@.wml_need_rows(s);
 	IF known IS NULL OR known < 1 THEN
 		RAISE EXCEPTION 'number of known rows in rehearsals must be positive: %', known USING ERRCODE = 'invalid_parameter_value';
 	END IF;
