@@ -160,6 +160,18 @@ CREATE AGGREGATE wml_target_gram(x float8[], y float8, prior wml_prior, exposure
 );
 COMMENT ON AGGREGATE wml_target_gram(float8[], float8, wml_prior, float8, float8) IS 'working gram at the posterior under the prior, of weighted rows';
 
+CREATE FUNCTION wml_kept_gram_final(internal) RETURNS wml_gram
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+
+CREATE AGGREGATE wml_kept_gram(x float8[], y float8, prior wml_prior, exposure float8, weight float8) (
+	SFUNC = wml_target_gram_accum,
+	STYPE = internal,
+	SSPACE = 10000,
+	FINALFUNC = wml_kept_gram_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE wml_kept_gram(float8[], float8, wml_prior, float8, float8) IS 'wml_target_gram for task sets: a gram that is not finite where none can be computed';
+
 -- Many tasks
 
 CREATE FUNCTION wml_glm_prior(query text, family text DEFAULT 'binomial', covariance text DEFAULT 'full',

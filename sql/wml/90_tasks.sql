@@ -183,7 +183,7 @@ CREATE FUNCTION wml_task_gram(task_set wml_task_set) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT CASE WHEN task_set.family <> 'gaussian' THEN
 	-- at the posterior under the prior as it is now; the order of rows makes the last digit the same each time
-	format('coalesce(@extschema@.wml_target_gram(x, y, (SELECT d.prior FROM @extschema@.wml_task_set AS d WHERE '
+	format('coalesce(@extschema@.wml_kept_gram(x, y, (SELECT d.prior FROM @extschema@.wml_task_set AS d WHERE '
 		   'd.schema_name OPERATOR(pg_catalog.=) %L AND d.set_name OPERATOR(pg_catalog.=) %L), %s ORDER BY y, x), @extschema@.wml_gram(x, y))',
 		   task_set.schema_name, task_set.set_name, @extschema@.wml_task_exposure(task_set))
 	WHEN task_set.weight IS NULL THEN '@extschema@.wml_gram(x, y)' ELSE '@extschema@.wml_gram(x, y, weight)' END

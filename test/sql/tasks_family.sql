@@ -46,6 +46,13 @@ SELECT * FROM family_state();
 WITH gone AS (DELETE FROM family_visit WHERE shop = 31), more AS (INSERT INTO family_visit SELECT 31, day, a, paid, hours, buys, visits FROM family_visit WHERE shop = 4)
 UPDATE family_visit SET buys = true WHERE shop = 7;
 SELECT * FROM family_state();
+-- rows that no model can be made of stop nobody, and leave without a trace
+INSERT INTO family_visit VALUES (7, 12, 1e100, 'app', 1, true, 3), (8, 12, -1e200, 'app', 1, true, 3), (9, 12, 1e308, 'card', 1, false, 0);
+SELECT * FROM family_state();
+SELECT task, status FROM wml_forecast('family_shops', 'SELECT shop, 0 AS a, ''app'' AS paid FROM generate_series(7, 10) AS shop') WHERE status <> 'rows not finite';
+DELETE FROM family_visit WHERE abs(a) > 1e99;
+SELECT * FROM family_state();
+SELECT DISTINCT status FROM wml_forecast('family_shops', 'SELECT shop, 0 AS a, ''app'' AS paid FROM generate_series(7, 10) AS shop');
 CREATE TABLE family_before AS SELECT prior FROM wml_task_set WHERE set_name = 'family_shops';
 SELECT tasks, rows FROM wml_refresh('family_shops');
 SELECT * FROM family_state();

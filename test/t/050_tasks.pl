@@ -31,6 +31,7 @@ $node->safe_psql(
 	INSERT INTO sales SELECT i, (made(i)).* FROM generate_series(1, 2000) AS i;
 	SELECT wml_learn('shops', 'sales', task => 'shop', response => 'units', features => 'price, colour, kind', levels => '{"kind": ["a", "b"]}', live => true);
 	SELECT wml_learn('shops_too', 'sales', task => 'shop', response => 'units', features => 'price, colour', append => true);
+	SELECT wml_learn('shops_sold', 'sales', task => 'shop', response => 'units > 0', features => 'colour', family => 'binomial', live => true);
 
 	-- inserts, updates of the key and of values, deletes and upserts, of 1 to 1000 rows
 	CREATE PROCEDURE write_rows(session int, changes int) LANGUAGE plpgsql AS $$
@@ -69,7 +70,7 @@ $node->safe_psql(
 ));
 
 my $wrong = q(SELECT (SELECT count(*) FROM wml_check('shops')), (SELECT count(*) FROM wml_check('shops_too')),
-	(SELECT count(*) FROM shops_pending), (SELECT count(*) FROM shops WHERE removed IS NOT NULL OR gram IS NULL));
+	(SELECT count(*) FROM shops_pending), (SELECT count(*) FROM shops WHERE removed IS NOT NULL OR gram IS NULL) + (SELECT count(*) FROM wml_check('shops_sold')));
 
 # the sessions together
 my @running = map {

@@ -26,6 +26,7 @@ PG_FUNCTION_INFO_V1(wml_working_gram_accum);
 PG_FUNCTION_INFO_V1(wml_working_scale);
 PG_FUNCTION_INFO_V1(wml_target_gram_accum);
 PG_FUNCTION_INFO_V1(wml_target_gram_final);
+PG_FUNCTION_INFO_V1(wml_kept_gram_final);
 
 extern Datum wml_gram_accum(PG_FUNCTION_ARGS);
 
@@ -249,28 +250,72 @@ wml_target_gram_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-Datum
-wml_target_gram_final(PG_FUNCTION_ARGS)
+/* The working gram of the rows, and whether it could be found and settled; NULL without rows. */
+static WmlGram *
+target_gram(FunctionCallInfo fcinfo, WmlcStatus *status, bool *converged)
 {
 	TargetState *state = PG_ARGISNULL(0) ? NULL : (TargetState *) PG_GETARG_POINTER(0);
 	WmlGram    *gram;
 	WmlcPrior	prior;
 	WmlcGlmRows rows;
-	bool		converged;
 
 	wml_aggregate_context(fcinfo);
 	if (state == NULL || state->rows.count == 0)
-		PG_RETURN_NULL();
+		return NULL;
 	prior = wml_prior_view(state->prior);
 	wml_check_feature_count(state->rows.dims, prior.dims);
 	gram = wml_gram_create(prior.dims);
 	rows = wml_kept_rows_view(&state->rows);
-	wml_check(wmlc_target_gram(&prior, &rows, false, &gram->body, &converged,
-							   wml_allocate(wmlc_target_gram_workspace(prior.dims), 1), wml_poll));
+	*converged = false;
+	*status = wmlc_target_gram(&prior, &rows, false, &gram->body, converged,
+							   wml_allocate(wmlc_target_gram_workspace(prior.dims), 1), wml_poll);
+	gram->body.skipped = state->rows.skipped;
+	return gram;
+}
+
+Datum
+wml_target_gram_final(PG_FUNCTION_ARGS)
+{
+	WmlcStatus	status;
+	bool		converged;
+	WmlGram    *gram = target_gram(fcinfo, &status, &converged);
+
+	if (gram == NULL)
+		PG_RETURN_NULL();
+	wml_check(status);
 	if (!converged)
 		ereport(WARNING,
 				(errmsg("working gram has not converged to its own posterior"),
 				 errdetail("The iteration stopped before it converged.")));
-	gram->body.skipped = state->rows.skipped;
+	PG_RETURN_GRAM(gram);
+}
+
+/*
+ * The same for those who only keep it: rows that no posterior could be found
+ * for count as rows that are not finite.
+ */
+Datum
+wml_kept_gram_final(PG_FUNCTION_ARGS)
+{
+	WmlcStatus	status;
+	bool		converged;
+	WmlGram    *gram = target_gram(fcinfo, &status, &converged);
+	const WmlKeptRows *rows;
+	double	   *row;
+
+	if (gram == NULL)
+		PG_RETURN_NULL();
+	if (status == WMLC_INTERRUPTED)
+		wml_check(status);
+	if (status == WMLC_OK && converged)
+		PG_RETURN_GRAM(gram);
+	rows = &((TargetState *) PG_GETARG_POINTER(0))->rows;
+	gram = wml_gram_create(rows->dims);
+	gram->body.skipped = rows->skipped;
+	row = (double *) wml_allocate(rows->dims + 1, sizeof(double));
+	for (int i = 0; i <= rows->dims; i++)
+		row[i] = NAN;
+	for (int64 i = 0; i < rows->count; i++)
+		wml_check(wmlc_gram_add_row(&gram->body, row, 1.0));
 	PG_RETURN_GRAM(gram);
 }
