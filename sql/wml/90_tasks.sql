@@ -201,7 +201,7 @@ $$;
 COMMENT ON FUNCTION wml_task_relations(wml_task_set) IS 'the relation with the rows, and all its partitions and children';
 
 -- The view of the rows goes with any column that it needs.
-CREATE FUNCTION wml_need_rows(s wml_task_set) RETURNS void
+CREATE FUNCTION wml_require_rows(s wml_task_set) RETURNS void
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	IF to_regclass(@extschema@.wml_task_name(s, '_rows')) IS NULL THEN
@@ -210,7 +210,7 @@ BEGIN
 			HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';
 	END IF;
 END $$;
-COMMENT ON FUNCTION wml_need_rows(wml_task_set) IS 'raises an error if the rows of a task set cannot be read';
+COMMENT ON FUNCTION wml_require_rows(wml_task_set) IS 'raises an error if the rows of a task set cannot be read';
 
 -- Learning
 

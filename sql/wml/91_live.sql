@@ -259,7 +259,7 @@ COMMENT ON FUNCTION wml_fold(text) IS 'adds pending changes to the tasks, and re
 CREATE FUNCTION wml_refresh_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	PERFORM @extschema@.wml_need_rows(s);
+	PERFORM @extschema@.wml_require_rows(s);
 	IF s.live <> 'no' THEN
 		PERFORM @extschema@.wml_live_check(s);
 		PERFORM @extschema@.wml_live_install(s);
@@ -330,7 +330,7 @@ CREATE FUNCTION wml_check_made(s wml_task_set)
 	RETURNS TABLE (task text, kept_rows bigint, counted_rows bigint, kept wml_gram, counted wml_gram)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-	PERFORM @extschema@.wml_need_rows(s);
+	PERFORM @extschema@.wml_require_rows(s);
 	RETURN QUERY EXECUTE format($sql$
 		SELECT coalesce(k.task, c.task)::text, @extschema@.wml_n(k.gram), @extschema@.wml_n(c.gram), k.gram, c.gram
 		FROM (%s) AS k FULL JOIN (SELECT task, %s AS gram FROM %s WHERE task IS NOT NULL GROUP BY task) AS c ON k.task %s c.task

@@ -24,7 +24,7 @@ DECLARE
 	own text := format('(SELECT min(along) AS first, max(along) AS last FROM %s WHERE task::text = $1)', @extschema@.wml_task_name(s, '_rows'));
 BEGIN
 	IF s.family <> 'gaussian' OR s.along IS NOT NULL THEN
-		PERFORM @extschema@.wml_need_rows(s);
+		PERFORM @extschema@.wml_require_rows(s);
 	END IF;
 	IF s.family <> 'gaussian' THEN
 		EXECUTE format($sql$
@@ -153,7 +153,7 @@ DECLARE
 	tasks int;
 	size bigint;
 BEGIN
-	PERFORM @extschema@.wml_need_rows(s);
+	PERFORM @extschema@.wml_require_rows(s);
 	IF known IS NULL OR known < 1 THEN
 		RAISE EXCEPTION 'number of known rows in rehearsals must be positive: %', known USING ERRCODE = 'invalid_parameter_value';
 	END IF;
