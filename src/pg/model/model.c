@@ -68,7 +68,7 @@ wml_model_accum(PG_FUNCTION_ARGS)
 	wml_require_arg(fcinfo, 0, "state");
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return wml_unchanged_state(fcinfo);
-	state = wml_model_state_from_datum(PG_GETARG_DATUM(0));
+	state = wml_model_state_own(PG_GETARG_DATUM(0));
 	if (PG_NARGS() > 3)
 	{
 		wml_require_arg(fcinfo, 3, "options");

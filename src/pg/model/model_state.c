@@ -81,24 +81,38 @@ state_invalid(const WmlModelState *state, bool *finite)
 	return *finite ? wmlc_model_invalid(state->kind, state->dims, state->sums) : NULL;
 }
 
+static void
+check_valid(const char *problem)
+{
+	if (problem != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("state of a model is not valid: %s", problem)));
+}
+
 WmlModelState *
-wml_model_state_from_datum(Datum datum)
+wml_model_state_own(Datum datum)
 {
 	WmlModelState *state = (WmlModelState *) wml_aligned_value(datum);
 	Size		size = VARSIZE(state);
-	const char *problem;
-	bool		finite;
 
 	if (size < offsetof(WmlModelState, sums) || !head_is_valid(state) ||
 		size != state_size(state->kind, state->dims))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("state of a model has an unknown version or a wrong length")));
-	problem = state_invalid(state, &finite);
-	if (problem != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("state of a model is not valid: %s", problem)));
+	if (state->dims > 0)
+		check_valid(wml_options_invalid(&state->options));
+	return state;
+}
+
+WmlModelState *
+wml_model_state_from_datum(Datum datum)
+{
+	WmlModelState *state = wml_model_state_own(datum);
+	bool		finite;
+
+	check_valid(state_invalid(state, &finite));
 	if (!finite)
 		wml_check(WMLC_NOT_FINITE);
 	return state;

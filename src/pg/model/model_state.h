@@ -35,6 +35,12 @@ StaticAssertDecl(offsetof(WmlModelState, sums) % sizeof(double) == 0,
  */
 extern WmlModelState *wml_model_state_from_datum(Datum datum);
 
+/*
+ * The same of a transition, which only adds to the sums: what they are is left to
+ * whoever reads them, and not looked at again with every task.
+ */
+extern WmlModelState *wml_model_state_own(Datum datum);
+
 /* A new one without tasks, ready for those with so many features. */
 extern WmlModelState *wml_model_state_create(int kind, int dims, const WmlcModelOptions *options);
 
