@@ -28,20 +28,22 @@ COMMENT ON AGGREGATE wml_folds(float8[], float8, int) IS 'grams of the given num
 CREATE FUNCTION wml_compare(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
 							models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
 							ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
-							whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+							whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL,
+							smooth text[] DEFAULT NULL)
 	RETURNS TABLE (rank int, model text, weights text, eta float8, ridge float8, shrink float8, evenness float8, whiten bool,
 				   adapt_steps int, source_rows float8, rmse float8, spread float8, rehearsal float8, chosen bool, note text)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000 ROWS 100;
-COMMENT ON FUNCTION wml_compare(wml_gram[], wml_gram, wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'error of every method in rehearsals, in which sources play the target';
+COMMENT ON FUNCTION wml_compare(wml_gram[], wml_gram, wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[], text[]) IS 'error of every method in rehearsals, in which sources play the target';
 
 CREATE FUNCTION wml_compare(sources wml_gram[], folds wml_gram[], windows wml_gram[] DEFAULT NULL,
 							models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
 							ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
-							whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+							whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL,
+							smooth text[] DEFAULT NULL)
 	RETURNS TABLE (rank int, model text, weights text, eta float8, ridge float8, shrink float8, evenness float8, whiten bool,
 				   adapt_steps int, source_rows float8, rmse float8, spread float8, rehearsal float8, chosen bool, note text)
 	AS 'MODULE_PATHNAME', 'wml_compare_folds' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000 ROWS 100;
-COMMENT ON FUNCTION wml_compare(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'cross-validated error of every method on the target, the best first';
+COMMENT ON FUNCTION wml_compare(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[], text[]) IS 'cross-validated error of every method on the target, the best first';
 
 CREATE TYPE wml_tuned AS (
 	coef float8[],
@@ -69,18 +71,20 @@ COMMENT ON TYPE wml_tuned IS 'the method chosen for a target, its coefficients, 
 CREATE FUNCTION wml_tune(sources wml_gram[], target wml_gram, windows wml_gram[] DEFAULT NULL,
 						 models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
 						 ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
-						 whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+						 whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL,
+							smooth text[] DEFAULT NULL)
 	RETURNS wml_tuned
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram, wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'the method that forecasts best in rehearsals, fitted to the target';
+COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram, wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[], text[]) IS 'the method that forecasts best in rehearsals, fitted to the target';
 
 CREATE FUNCTION wml_tune(sources wml_gram[], folds wml_gram[], windows wml_gram[] DEFAULT NULL,
 						 models text[] DEFAULT NULL, weights text[] DEFAULT NULL, etas float8[] DEFAULT NULL,
 						 ridges float8[] DEFAULT NULL, shrinks float8[] DEFAULT NULL, evennesses float8[] DEFAULT NULL,
-						 whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL)
+						 whitens bool[] DEFAULT NULL, adapt_steps int[] DEFAULT NULL, source_rows float8[] DEFAULT NULL,
+							smooth text[] DEFAULT NULL)
 	RETURNS wml_tuned
 	AS 'MODULE_PATHNAME', 'wml_tune_folds' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000000;
-COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[]) IS 'the method that wml_compare chooses, fitted with the whole target';
+COMMENT ON FUNCTION wml_tune(wml_gram[], wml_gram[], wml_gram[], text[], text[], float8[], float8[], float8[], float8[], bool[], int[], float8[], text[]) IS 'the method that wml_compare chooses, fitted with the whole target';
 
 CREATE FUNCTION wml_predict_interval(tuned wml_tuned, x float8[], level float8 DEFAULT 0.95,
 									 OUT estimate float8, OUT lower float8, OUT upper float8,

@@ -50,3 +50,19 @@ FROM learned, task JOIN example USING (task, target), wml_predict_interval(prior
 -- descriptors move it, within the same penalty
 SELECT descriptors, smooth_degrees > 10 AS rich, cardinality(wml_prior_mean(prior)) AS means
 FROM (SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml', smooth => '{4-53}'), ARRAY[task % 3]::float8[]) AS prior FROM task) AS fit, wml_prior_info(prior);
+
+-- comparisons try it beside the plain prior, which does not look at its features
+CREATE TEMP TABLE contest AS
+SELECT task, sources, few, folds, rest
+FROM (SELECT array_agg(gram ORDER BY task) AS sources FROM task WHERE NOT target) AS s,
+	(SELECT task, wml_gram(x, y) FILTER (WHERE i > 12) AS rest, wml_folds(x, y, 4) FILTER (WHERE i <= 12) AS folds, wml_gram(x, y) FILTER (WHERE i <= 12) AS few
+	 FROM example WHERE task IN (41, 42, 43) GROUP BY task) AS t;
+SELECT task, string_agg(model, ' ' ORDER BY model) AS models, string_agg(model, ' ') FILTER (WHERE chosen) AS chosen FROM contest, wml_compare(sources, folds, smooth => '{4-53}') GROUP BY task ORDER BY task;
+SELECT task, (tuned).model, wml_rmse(rest, (tuned).coef) < 0.6 AS good,
+	(SELECT max(abs(a - b)) < 1e-6 FROM unnest((tuned).coef, wml_posterior_coef(wml_prior(sources, method => 'reml', evenness => 3, smooth => '{4-53}'), few)) AS u (a, b)) AS the_same
+FROM contest, LATERAL (SELECT wml_tune(sources, few, smooth => '{4-53}') AS tuned) AS t ORDER BY task;
+SELECT (SELECT max(abs(a - b)) < 1e-6 FROM unnest((tuned).coef, wml_posterior_coef((SELECT wml_prior(plain, 1, wml_prior_options(method => 'reml', evenness => 3) ORDER BY task) FROM task WHERE NOT target),
+	(SELECT wml_gram(plain, y) FROM example WHERE task = 41 AND i <= 12)) || array_fill(0::float8, ARRAY[50])) AS u (a, b)) AS plain
+FROM contest, LATERAL (SELECT wml_tune(sources, folds, models => '{prior}', smooth => '{4-53}') AS tuned) AS t WHERE task = 41;
+SELECT wml_tune(sources, few, models => '{smooth}') FROM contest;
+SELECT wml_tune(sources, few, smooth => '{1-53}') FROM contest;

@@ -14,7 +14,7 @@
 #include "core/weights/embedding.h"
 #include "core/model/objective.h"
 
-static const char *const learner_words[] = {"prior", "stack"};
+static const char *const learner_words[] = {"prior", "stack", "smooth"};
 
 const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, learner_words);
 
@@ -66,8 +66,8 @@ shared_workspace(const WmlcComparison *c)
 	bytes = larger(bytes, 2 * (size_t) (c->d + 1) * (c->d + 1) * sizeof(WmlcDd));
 	for (int i = 0; i < c->learner_count; i++)
 	{
-		if (c->learners[i].kind == WMLC_LEARN_PRIOR)
-			bytes = larger(bytes, wmlc_compare_prior_workspace(c));
+		if (wmlc_learns_prior(c->learners[i].kind))
+			bytes = larger(bytes, wmlc_compare_prior_workspace(c, c->learners[i].kind));
 		else if (c->learners[i].kind == WMLC_LEARN_STACK)
 			bytes = larger(bytes, wmlc_compare_stack_workspace(c));
 		else
@@ -513,7 +513,7 @@ learn(State *state, int first, int last)
 	if (kind == WMLC_LEARN_STACK)
 		status = wmlc_compare_stack(c, first, last, state->weights.alpha, state->coefficients,
 									state->statuses, state->work, state->poll);
-	for (int i = first; i < last && status == WMLC_OK && kind == WMLC_LEARN_PRIOR; i++)
+	for (int i = first; i < last && status == WMLC_OK && wmlc_learns_prior(kind); i++)
 		status = wmlc_compare_prior(c, i, state->coefficients, &state->statuses[i], state->work,
 									state->poll);
 	state->done += c->trial_count - 1;

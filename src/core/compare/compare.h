@@ -25,7 +25,8 @@
 enum
 {
 	WMLC_LEARN_PRIOR = WMLC_OBJECTIVES, /* a prior; then the target's posterior mean */
-	WMLC_LEARN_STACK			/* the weighted mean of the sources' shrunken coefficients */
+	WMLC_LEARN_STACK,			/* the weighted mean of the sources' shrunken coefficients */
+	WMLC_LEARN_SMOOTH			/* a prior with a smooth part that tasks share */
 };
 
 extern const WmlcWords wmlc_learner_words;
@@ -90,6 +91,12 @@ typedef struct WmlcComparison
 	 */
 	const WmlcGram *const *windows;
 	const WmlcGram *target;		/* all its rows, for the whitened basis */
+
+	/*
+	 * Features of a smooth part that tasks share, d of them, or NULL: none.  A prior
+	 * without it does not look at them.
+	 */
+	const bool *smooth;
 	int			learner_count;
 	const WmlcLearner *learners;
 	int			weighting_count;

@@ -3,6 +3,7 @@
  *	  The methods of a comparison, as the product of options.
  */
 #include "core/compare/compare_grid.h"
+#include "core/compare/compare_prior.h"
 
 #include <math.h>
 
@@ -14,6 +15,9 @@
 static const int default_models[] = {
 	WMLC_ERM, WMLC_MAML, WMLC_LEARN_STACK, WMLC_LEARN_PRIOR /* which may be left out: the last */
 };
+
+/* With features of a smooth part, of which there are many, the priors alone. */
+static const int smooth_models[] = {WMLC_LEARN_PRIOR, WMLC_LEARN_SMOOTH};
 static const WmlcRule default_weights[] = {
 	WMLC_UNIFORM, WMLC_POOLED, WMLC_CLOSEST, WMLC_MIXTURE
 };
@@ -52,6 +56,11 @@ complete(const WmlcGridOptions *given)
 {
 	WmlcGridOptions options = *given;
 
+	if (options.models == NULL && options.smooth > 0)
+	{
+		options.models = smooth_models;
+		options.model_count = COUNT(smooth_models);
+	}
 	if (options.models == NULL)
 	{
 		options.models = default_models;
@@ -102,8 +111,8 @@ wmlc_grid_bounds(const WmlcGridOptions *given, double *learners, double *weighti
 	objectives = 1.0 + (double) options.model_count * (1.0 + fmax(options.eta_count, 1.0)) *
 		options.whiten_count;
 	*weightings = 1.0 + (double) options.weights_count * shrinks * options.whiten_count;
-	*learners = objectives + evennesses + 1.0;
-	*methods = 2.0 + evennesses + stacks + objectives * *weightings * options.ridge_count *
+	*learners = objectives + 2.0 * evennesses + 1.0;
+	*methods = 2.0 + 2.0 * evennesses + stacks + objectives * *weightings * options.ridge_count *
 		(options.source_rows_count + steps);
 	*weightings += stacks;
 }
@@ -238,12 +247,12 @@ add_learner_variants(WmlcGrid *grid, const WmlcGridOptions *options, WmlcLearner
 
 /* All priors.  Weights, bases, ridges and steps make no difference to them. */
 static void
-add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
+add_priors(WmlcGrid *grid, const WmlcGridOptions *options, int kind)
 {
 	WmlcWeighting uniform = {.rule = WMLC_UNIFORM};
 	const double *evennesses = options->evennesses;
 	int			evenness_count = options->evenness_count;
-	double		default_evenness = options->d;
+	double		default_evenness = options->d - options->smooth;
 
 	/*
 	 * As many tasks' worth as there are features: fewer tasks than that leave
@@ -256,7 +265,7 @@ add_priors(WmlcGrid *grid, const WmlcGridOptions *options)
 	}
 	for (int s = 0; s < evenness_count; s++)
 	{
-		WmlcLearner learner = {.kind = WMLC_LEARN_PRIOR, .evenness = evennesses[s]};
+		WmlcLearner learner = {.kind = kind, .evenness = evennesses[s]};
 
 		add_simplified(grid, learner, uniform, (WmlcMethod) {.source_rows = INFINITY});
 	}
@@ -318,8 +327,8 @@ wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 	add_simplified(grid, joint, uniform, (WmlcMethod) {.source_rows = 0.0});
 	for (int m = 0; m < options.model_count; m++)
 	{
-		if (options.models[m] == WMLC_LEARN_PRIOR)
-			add_priors(grid, &options);
+		if (wmlc_learns_prior(options.models[m]))
+			add_priors(grid, &options, options.models[m]);
 		if (options.models[m] == WMLC_LEARN_STACK)
 			add_stacks(grid, &options);
 		for (int i = 0; i < options.whiten_count && options.models[m] < WMLC_OBJECTIVES; i++)
@@ -333,7 +342,7 @@ wmlc_grid_standing(const WmlcGrid *grid, int method)
 	double		shrink = grid->weightings[grid->methods[method].weighting].shrink;
 
 	if (method == WMLC_BASELINE_UNIFORM ||
-		grid->learners[grid->methods[method].learner].kind == WMLC_LEARN_PRIOR)
+		wmlc_learns_prior(grid->learners[grid->methods[method].learner].kind))
 		return WMLC_INCUMBENT;
 
 	/* a slight penalty tells two sources from each other that are equally good */

@@ -30,6 +30,7 @@ typedef struct WmlcGridOptions
 	const double *source_rows;
 	int			source_rows_count;
 
+	int			smooth;			/* features of a smooth part that tasks share, of all d */
 	int			d;				/* features; of very many there is no prior by default */
 	bool		windows;		/* are there windows? by default, weights are then refined */
 

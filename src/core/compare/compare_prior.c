@@ -37,6 +37,10 @@ typedef struct State
 {
 	const WmlcComparison *comparison;
 	WmlcPriorOptions options;
+	int			dims;			/* features that it looks at, and their places */
+	int		   *feature;
+	bool	   *random;
+	double	   *known;			/* the sums of a target, likewise */
 	WmlcPriorTasks tasks;
 	WmlcPrior	prior;
 	double	   *moments;		/* what tasks points to */
@@ -47,16 +51,56 @@ typedef struct State
 	void	   *work;			/* of the fit, then of posteriors */
 } State;
 
+/* Room for lists of features, as large as keeps what comes behind aligned. */
+static size_t
+list_bytes(const WmlcComparison *c)
+{
+	return (c->d * (sizeof(int) + sizeof(bool)) + 63) / 64 * 64;
+}
+
+/*
+ * The features that a prior looks at, and which of them are smooth; the lists take
+ * the beginning of `work`, of which the rest is returned.
+ */
+static void *
+set_features(State *state, int kind, void *work)
+{
+	const WmlcComparison *c = state->comparison;
+	bool		all = c->smooth == NULL || kind == WMLC_LEARN_SMOOTH;
+
+	state->options.method = WMLC_PRIOR_REML;
+	state->options.covariance = WMLC_PRIOR_FULL;
+	state->dims = 0;
+	for (int i = 0; i < c->d; i++)
+		state->dims += all || !c->smooth[i];
+	if (kind == WMLC_LEARN_SMOOTH)
+		state->options.smooth = c->smooth;
+	if (work == NULL)
+		return NULL;
+	state->feature = work;
+	state->random = (bool *) (state->feature + c->d);
+	for (int i = 0, n = 0; i < c->d; i++)
+	{
+		if (all || !c->smooth[i])
+			state->feature[n++] = i;
+		state->random[i] = c->smooth == NULL || !c->smooth[i];
+	}
+	if (kind == WMLC_LEARN_SMOOTH)
+		state->options.random = state->random;
+	return (char *) work + list_bytes(c);
+}
+
 static size_t
 lay_out(State *state, const WmlcComparison *c, void *base)
 {
 	WmlcArena	arena = {base, 0};
-	size_t		d = c->d;
+	size_t		d = state->dims;
 	size_t		count = c->source_count < MOST_TASKS ? c->source_count : MOST_TASKS;
-	size_t		entries = count * wmlc_gram_entries(c->d);
-	size_t		fit = wmlc_prior_fit_workspace(c->d, count, &state->options);
-	size_t		posterior = wmlc_posterior_workspace(c->d);
+	size_t		entries = count * wmlc_gram_entries(state->dims);
+	size_t		fit = wmlc_prior_fit_workspace(state->dims, count, &state->options);
+	size_t		posterior = wmlc_posterior_workspace(state->dims);
 
+	state->known = wmlc_arena_doubles(&arena, 2 * wmlc_gram_entries(state->dims));
 	state->prior.mean = wmlc_arena_doubles(&arena, d);
 	state->prior.factor = wmlc_arena_doubles(&arena, d * d);
 	state->prior.mean_covariance = wmlc_arena_doubles(&arena, d * d);
@@ -70,22 +114,44 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 }
 
 size_t
-wmlc_compare_prior_workspace(const WmlcComparison *comparison)
+wmlc_compare_prior_workspace(const WmlcComparison *comparison, int kind)
 {
-	State		state = {.options = {.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL}};
+	State		state = {.comparison = comparison};
 
-	return lay_out(&state, comparison, NULL);
+	set_features(&state, kind, NULL);
+	return list_bytes(comparison) + lay_out(&state, comparison, NULL);
+}
+
+/* Of the sums of a gram, those of the features that the prior looks at. */
+static void
+select_sums(const State *state, const WmlcGram *gram, double *hi, double *lo)
+{
+	size_t		entries = wmlc_gram_entries(gram->dims);
+	size_t		k = 0;
+
+	for (int i = 0; i <= state->dims; i++)
+	{
+		int			a = i < state->dims ? state->feature[i] : gram->dims;
+
+		for (int j = i; j <= state->dims; j++, k++)
+		{
+			size_t		at = wmlc_triangle_index(gram->dims + 1, a,
+												 j < state->dims ? state->feature[j] : gram->dims);
+
+			hi[k] = gram->sums[at];
+			lo[k] = gram->sums[entries + at];
+		}
+	}
 }
 
 /* A source beside the others, as the prior wants it. */
 static void
 gather_task(State *state, const WmlcGram *source)
 {
-	size_t		entries = wmlc_gram_entries(source->dims);
+	size_t		entries = wmlc_gram_entries(state->dims);
 	size_t		j = state->tasks.count++;
 
-	memcpy(state->moments + j * entries, source->sums, entries * sizeof(double));
-	memcpy(state->moments_lo + j * entries, source->sums + entries, entries * sizeof(double));
+	select_sums(state, source, state->moments + j * entries, state->moments_lo + j * entries);
 	state->rows[j] = (double) wmlc_gram_weighted_rows(source);
 	state->alpha[j] = 1.0;
 }
@@ -125,7 +191,7 @@ gather_tasks(State *state)
 	const WmlcComparison *c = state->comparison;
 
 	state->tasks = (WmlcPriorTasks) {
-		.dims = c->d,
+		.dims = state->dims,
 		.moments = state->moments,
 		.moments_lo = state->moments_lo,
 		.rows = state->rows,
@@ -174,13 +240,15 @@ share_prior(State *state, size_t first)
 static WmlcStatus
 predict_coefficients(const State *state, const WmlcGram *known, double *w)
 {
-	int			d = known->dims;
+	double	   *lo = state->known + wmlc_gram_entries(state->dims);
 	WmlcPosterior posterior;
-	WmlcStatus	status = wmlc_posterior(&state->prior, known->sums,
-										known->sums + wmlc_gram_entries(d), &posterior, state->work);
+	WmlcStatus	status;
 
-	if (status == WMLC_OK)
-		memcpy(w, posterior.coef, d * sizeof(double));
+	select_sums(state, known, state->known, lo);
+	status = wmlc_posterior(&state->prior, state->known, lo, &posterior, state->work);
+	memset(w, 0, known->dims * sizeof(double));
+	for (int i = 0; i < state->dims && status == WMLC_OK; i++)
+		w[state->feature[i]] = posterior.coef[i];
 	return status;
 }
 
@@ -189,17 +257,12 @@ wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coeffic
 				   WmlcStatus *failure, void *work, WmlcPoll poll)
 {
 	const WmlcLearner *learner = &comparison->learners[comparison->methods[method].learner];
-	State		state = {
-		.comparison = comparison,
-		.options = {
-			.method = WMLC_PRIOR_REML,
-			.covariance = WMLC_PRIOR_FULL,
-			.evenness = learner->evenness,
-			.poll = poll
-		}
-	};
+	State		state = {.comparison = comparison};
 	size_t		trial = 0;
 
+	work = set_features(&state, learner->kind, work);
+	state.options.evenness = learner->evenness;
+	state.options.poll = poll;
 	lay_out(&state, comparison, work);
 	gather_tasks(&state);
 	while (trial < comparison->trial_count)

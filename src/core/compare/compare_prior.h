@@ -7,8 +7,15 @@
 
 #include "core/compare/compare.h"
 
-/* Bytes of workspace. */
-extern size_t wmlc_compare_prior_workspace(const WmlcComparison *comparison);
+/* Is a learner a prior, with or without a smooth part? */
+static inline bool
+wmlc_learns_prior(int kind)
+{
+	return kind == WMLC_LEARN_PRIOR || kind == WMLC_LEARN_SMOOTH;
+}
+
+/* Bytes of workspace of a prior of that kind. */
+extern size_t wmlc_compare_prior_workspace(const WmlcComparison *comparison, int kind);
 
 /*
  * Coefficients of one method, whose learner is a prior, in all trials: the

@@ -26,6 +26,7 @@
 #include "pg/gram/window.h"
 #include "pg/base/memory.h"
 #include "pg/compare/contest.h"
+#include "pg/prior/prior_fit.h"
 
 /* More methods than this are a mistake, and would take forever. */
 #define MAX_METHODS 10000
@@ -50,7 +51,8 @@ enum
 	ARG_EVENNESSES,
 	ARG_WHITENS,
 	ARG_ADAPT_STEPS,
-	ARG_SOURCE_ROWS
+	ARG_SOURCE_ROWS,
+	ARG_SMOOTH
 };
 
 /*
@@ -438,6 +440,36 @@ create_trials(WmlContest *contest)
 	contest->comparison.trial_count = wml_contest_rehearsals(contest) + contest->rehearsal_count;
 }
 
+/* The features of a smooth part, where some are named. */
+static void
+get_smooth(FunctionCallInfo fcinfo, WmlContest *contest, WmlcGridOptions *options)
+{
+	int			d = contest->target->dims;
+	int			count;
+	Datum	   *words = get_list(fcinfo, ARG_SMOOTH, "smooth", &count);
+	bool	   *smooth = (bool *) palloc0(d * sizeof(bool));
+
+	options->smooth = 0;
+	wml_mark_features(words, count, NULL, 0, d, true, smooth);
+	for (int i = 0; i < d; i++)
+		options->smooth += smooth[i];
+	if (options->smooth == d)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("some features must not be smooth"),
+				 errhint("Tasks differ in the coefficients of the others, a constant at least.")));
+	for (int i = 0; i < options->model_count && options->smooth == 0; i++)
+	{
+		if (options->models[i] == WMLC_LEARN_SMOOTH)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("model \"smooth\" needs smooth features"),
+					 errhint("Name them by the argument smooth.")));
+	}
+	if (options->smooth > 0)
+		contest->comparison.smooth = smooth;
+}
+
 static void
 create_grid(WmlContest *contest, WmlcGridOptions *options)
 {
@@ -568,6 +600,17 @@ choose(WmlContest *contest)
 	contest->verdicts = (WmlcVerdict *) palloc(count * sizeof(WmlcVerdict));
 	contest->chosen = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, standings,
 								  contest->verdicts);
+
+	/*
+	 * Tasks of fewer rows than features cannot rehearse.  The size of a smooth part
+	 * has been judged by tasks that were left out, so it is the one to take.
+	 */
+	for (int i = 0; i < count && contest->fold_count == 0 && contest->rehearsal_count == 0; i++)
+	{
+		if (standings[i] != WMLC_BARRED &&
+			contest->grid.learners[contest->grid.methods[i].learner].kind == WMLC_LEARN_SMOOTH)
+			contest->chosen = i;
+	}
 }
 
 WmlContest *
@@ -583,6 +626,7 @@ wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds)
 	get_target(fcinfo, in_folds, contest);
 	get_sources(fcinfo, contest);
 	get_windows(fcinfo, contest);
+	get_smooth(fcinfo, contest, &options);
 	create_grid(contest, &options);
 	create_trials(contest);
 	run(contest);
