@@ -18,9 +18,6 @@ static const char *const learner_words[] = {"prior", "stack", "smooth"};
 
 const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, learner_words);
 
-/* Rules that look at sizes alone: uniform and pooled. */
-#define SIZE_RULES 2
-
 /* Folds, in which all sources take part, and rehearsals. */
 #define STAGES 2
 
@@ -95,7 +92,7 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 	state->acts = wmlc_arena_take(&arena, c->source_count, sizeof(bool));
 	state->whitener_work = wmlc_arena_take(&arena, wmlc_whitener_workspace(c->d), 1);
 	state->source_sums = wmlc_arena_doubles(&arena, c->source_count * objective);
-	state->stayer_sums = wmlc_arena_doubles(&arena, SIZE_RULES * STAGES * objective);
+	state->stayer_sums = wmlc_arena_doubles(&arena, WMLC_RULES * STAGES * objective);
 	state->sum = wmlc_arena_doubles(&arena, objective);
 	state->joint = wmlc_arena_doubles(&arena, objective);
 	state->whitened = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
@@ -242,7 +239,7 @@ typedef struct Lesson
 	WmlcObjectiveSum sum;
 
 	/* weights of one stayer in the sums of all; 0 while there is none */
-	double		stayer_alpha[SIZE_RULES * STAGES];
+	double		stayer_alpha[WMLC_RULES * STAGES];
 } Lesson;
 
 static WmlcObjectiveSum
@@ -335,7 +332,7 @@ weigh_sources(State *state, Lesson *lesson, size_t trial, int weighting)
 	WmlcRule	weights = c->weightings[weighting].rule;
 	const double *alpha = wmlc_compare_weights_at(&state->weights, trial, weighting);
 	bool		rehearsal = c->trials[trial].left_out != WMLC_NO_SOURCE;
-	int			rule = (weights == WMLC_POOLED) * STAGES + rehearsal;
+	int			rule = weights * STAGES + rehearsal;
 	double	   *array = state->stayer_sums + rule * lesson->doubles;
 	WmlcObjectiveSum stayers;
 	WmlcStatus	status = state->weights.statuses[trial * c->weighting_count + weighting];
