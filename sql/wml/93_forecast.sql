@@ -187,9 +187,9 @@ BEGIN
 	ELSIF s.family <> 'gaussian' AND method <> 'prior' THEN
 		RAISE EXCEPTION 'the % family has no method "%"', s.family, method
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Its forecasts come from the prior.';
-	ELSIF method NOT IN ('prior', 'tune', 'erm', 'maml', 'fomaml', 'reptile') THEN
+	ELSIF method NOT IN ('prior', 'tune', 'stack', 'erm', 'maml', 'fomaml', 'reptile') THEN
 		RAISE EXCEPTION 'unknown method: "%"', method
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: prior, tune, erm, maml, fomaml, reptile.';
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: prior, tune, stack, erm, maml, fomaml, reptile.';
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_check_forecast(wml_task_set, float8, text) IS 'checks the arguments of a forecast';

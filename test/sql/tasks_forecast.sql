@@ -66,6 +66,7 @@ FROM wml_forecast('cast_products', 'SELECT 21 AS product, 9 AS week, ''a'' AS ki
 	(SELECT array_agg(gram ORDER BY product) AS windows FROM (SELECT product, wml_gram(ARRAY[1, (kind = 'b')::int, (kind = 'c')::int, sin(week / 8.0)], units) AS gram
 		FROM cast_sales WHERE product < 21 AND week <= 8 GROUP BY product) AS w) AS w,
 	(SELECT gram AS target FROM cast_products WHERE product = 21) AS k, wml_tune(sources, target, windows) AS t, wml_predict_interval(t, ARRAY[1, 0, 0, sin(9 / 8.0)], 0.9) AS p;
+SELECT task, model, status FROM wml_forecast('cast_products', 'SELECT 21 AS product, 9 AS week, ''a'' AS kind', method => 'stack');
 SELECT model IS NOT NULL AS model, against_all_alike < 1 AS better_than_all_alike, against_task_alone > 0 AS against_task_alone FROM wml_rehearse('cast_products', 8);
 SELECT method ->> 'known' AS known, method ->> 'tasks' AS tasks FROM wml_task_set WHERE set_name = 'cast_products';
 SELECT task, abs(estimate - (2 + 6 * sin(week / 8.0) + week % 3)) < 2 AS near, status
