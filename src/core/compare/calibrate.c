@@ -195,6 +195,34 @@ find_scales(State *state, double *target_scale)
 	return WMLC_OK;
 }
 
+/*
+ * Degrees of freedom.  C is as uncertain as a variance of so many tasks.  Where
+ * rows are made up, s2 is that of all rows, and counts by its share (Satterthwaite
+ * 1946); in real forecasts, what is hard about tasks is in both.
+ */
+static double
+count_degrees(const State *state)
+{
+	const WmlcRehearsed *rehearsed = state->rehearsed;
+	const WmlcCalibration *calibration = state->calibration;
+	double		count = (double) rehearsed->count;
+	double		tasks = fmax(rehearsed->actors - 1.0, 1.0);
+	double		share = 0.0;
+	double		rows = 0.0;
+
+	if (!rehearsed->made_up)
+		return tasks;
+	for (size_t r = 0; r < rehearsed->count; r++)
+	{
+		double		expected = expected_square(calibration, rehearsed->trials[r].unknown);
+
+		share += expected > 0.0 ? calibration->noise / expected / count : 1.0 / count;
+		rows += wmlc_gram_effective_rows(rehearsed->trials[r].whole) / count;
+	}
+	rows = fmax(rehearsed->actors * (rows - rehearsed->d), tasks);
+	return 1.0 / (share * share / rows + (1.0 - share) * (1.0 - share) / tasks);
+}
+
 WmlcStatus
 wmlc_calibrate(WmlcCalibration *calibration, const WmlcRehearsed *rehearsed, void *work,
 			   WmlcPoll poll)
@@ -205,7 +233,6 @@ wmlc_calibrate(WmlcCalibration *calibration, const WmlcRehearsed *rehearsed, voi
 
 	lay_out(&state, rehearsed->d, rehearsed->count, work);
 	calibration->count = rehearsed->count;
-	calibration->degrees = fmax(rehearsed->actors - 1.0, 1.0);
 	status = look_back(&state, poll);
 	if (status != WMLC_OK)
 		return status;
@@ -214,6 +241,7 @@ wmlc_calibrate(WmlcCalibration *calibration, const WmlcRehearsed *rehearsed, voi
 	if (status != WMLC_OK)
 		return status;
 	take_means(&state);
+	calibration->degrees = count_degrees(&state);
 	calibration->noise *= scale;
 	for (size_t i = 0; i < (size_t) rehearsed->d * rehearsed->d; i++)
 		calibration->covariance[i] *= scale;

@@ -27,6 +27,7 @@ typedef struct WmlcErrors
 	const double *errors;		/* trials x methods; infinite where a method failed */
 	const double *shares;		/* of the folds in their sum; rehearsals have none */
 	const double *responses;	/* mean square of each trial's response */
+	bool		made_up;		/* of rehearsals: their rows are drawn, and they judge exactly */
 } WmlcErrors;
 
 typedef struct WmlcVerdict

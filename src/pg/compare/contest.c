@@ -593,6 +593,7 @@ choose(WmlContest *contest)
 										contest->rehearsal_count, contest->actors);
 	WmlcStanding *standings = (WmlcStanding *) palloc(count * sizeof(WmlcStanding));
 
+	rehearsals.made_up = contest->windows == NULL;
 	for (int i = 0; i < count; i++)
 		standings[i] = wmlc_is_plausible(contest->pooled, contest->target,
 										 wml_contest_coefficients(contest, i))

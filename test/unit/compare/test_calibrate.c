@@ -62,10 +62,10 @@ draw(Rehearsals *rehearsals, int count, const double *scales, double target_scal
 }
 
 static WmlcStatus
-calibrate(Rehearsals *rehearsals, double actors)
+calibrate(Rehearsals *rehearsals, double actors, bool made_up)
 {
 	WmlcRehearsed rehearsed = {
-		.d = D, .count = rehearsals->count, .actors = actors, .trials = rehearsals->trials,
+		.d = D, .count = rehearsals->count, .actors = actors, .made_up = made_up, .trials = rehearsals->trials,
 		.coefficients = rehearsals->found[0], .stride = D, .target = rehearsals->target,
 		.target_coefficients = rehearsals->target_found
 	};
@@ -104,7 +104,7 @@ test_means(void)
 	void	   *work = malloc(wmlc_ensemble_workspace(D));
 
 	draw(&rehearsals, count, scales, 1.0, &seed);
-	CHECK(calibrate(&rehearsals, 2.0) == WMLC_OK, "calibrate");
+	CHECK(calibrate(&rehearsals, 2.0, false) == WMLC_OK, "calibrate");
 	for (int r = 0; r < count; r++)
 	{
 		double		truth[D];
@@ -211,7 +211,7 @@ test_scales(void)
 		for (int r = 0; r < 100; r++)
 			scales[r] = pow(10.0, 2.0 * check_random(&seed) - 1.0);
 		draw(&rehearsals, 100, scales, target, &seed);
-		CHECK(calibrate(&rehearsals, 100.0) == WMLC_OK, "calibrate");
+		CHECK(calibrate(&rehearsals, 100.0, false) == WMLC_OK, "calibrate");
 		width = half_width(&rehearsals.calibration) / target;
 		CHECK(width > 1.0 && width < 3.5, "%g times a scale of %g", width, target);
 		forget(&rehearsals);
@@ -219,11 +219,48 @@ test_scales(void)
 		for (int r = 0; r < 100; r++)
 			scales[r] = 1.0;
 		draw(&rehearsals, 100, scales, 1.0, &seed);
-		CHECK(calibrate(&rehearsals, 100.0) == WMLC_OK, "calibrate");
+		CHECK(calibrate(&rehearsals, 100.0, false) == WMLC_OK, "calibrate");
 		width = half_width(&rehearsals.calibration);
 		CHECK(width > 1.5 && width < 1.95, "%g", width);
 		forget(&rehearsals);
 	}
+}
+
+/*
+ * Rows that are made up: the noise has the freedom of all rows, C that of the
+ * tasks; and a target that fits better than expected is believed in part.
+ */
+static void
+test_made_up(void)
+{
+	static Rehearsals rehearsals;
+	uint64_t	seed = 85;
+	double		scales[100];
+	double		widths[2][2];
+
+	for (int r = 0; r < 100; r++)
+		scales[r] = 1.0;
+	draw(&rehearsals, 6, scales, 1.0, &seed);
+	CHECK(calibrate(&rehearsals, 6.0, false) == WMLC_OK && rehearsals.calibration.degrees == 5.0, "real rows");
+	CHECK(calibrate(&rehearsals, 6.0, true) == WMLC_OK, "made up");
+	CHECK(rehearsals.calibration.degrees > 20.0 && rehearsals.calibration.degrees < 6 * (50 - D),
+		  "%g degrees", rehearsals.calibration.degrees);
+	forget(&rehearsals);
+
+	for (int calm = 0; calm < 2; calm++)
+	{
+		for (int r = 0; r < 100; r++)
+			scales[r] = pow(10.0, 2.0 * check_random(&seed) - 1.0);
+		draw(&rehearsals, 100, scales, calm ? 0.2 : 10.0, &seed);
+		for (int made_up = 0; made_up < 2; made_up++)
+		{
+			CHECK(calibrate(&rehearsals, 100.0, made_up) == WMLC_OK, "calibrate");
+			widths[calm][made_up] = half_width(&rehearsals.calibration);
+		}
+		forget(&rehearsals);
+	}
+	CHECK(fabs(widths[0][1] / widths[0][0] - 1.0) < 0.02, "%g and %g", widths[0][0], widths[0][1]);
+	CHECK(widths[1][1] > 1.1 * widths[1][0], "%g and %g", widths[1][0], widths[1][1]);
 }
 
 /* Without noise and errors there is nothing to divide by. */
@@ -235,7 +272,7 @@ test_perfect(void)
 	const double scales[5] = {0.0};
 
 	draw(&rehearsals, 5, scales, 0.0, &seed);
-	CHECK(calibrate(&rehearsals, 5.0) == WMLC_OK, "calibrate");
+	CHECK(calibrate(&rehearsals, 5.0, false) == WMLC_OK, "calibrate");
 	CHECK(half_width(&rehearsals.calibration) < 1e-6, "%g", half_width(&rehearsals.calibration));
 	for (int r = 0; r < 5; r++)
 		CHECK(rehearsals.surprises[r] > 0.0, "surprise %g", rehearsals.surprises[r]);
@@ -248,6 +285,7 @@ main(void)
 	test_means();
 	test_bound();
 	test_scales();
+	test_made_up();
 	test_perfect();
 	return check_summary();
 }

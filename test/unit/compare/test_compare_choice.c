@@ -33,11 +33,11 @@ test_by_hand(void)
 	CHECK_NEAR(verdicts[1].rehearsal, sqrt(0.5), 1e-15);
 	CHECK_NEAR(verdicts[2].rehearsal, 1.0, 1e-15);
 
-	/* the leader is compared with itself: only its rehearsals count; 8 rows against 60 */
-	CHECK_NEAR(verdicts[1].score, 60.0 / 68.0 * log(0.5), 1e-14);
+	/* the leader is compared with itself: only its rehearsals count; 8 rows against 120 */
+	CHECK_NEAR(verdicts[1].score, 120.0 / 128.0 * log(0.5), 1e-14);
 
 	/* the baseline is compared with itself there, and is 3 times worse in the folds */
-	CHECK_NEAR(verdicts[0].score, 8.0 / 68.0 * (log(3.0) + sqrt(80.0 / 81.0 / 16.0 * 4.0 / 3.0)), 1e-14);
+	CHECK_NEAR(verdicts[0].score, 8.0 / 128.0 * (log(3.0) + sqrt(80.0 / 81.0 / 16.0 * 4.0 / 3.0)), 1e-14);
 
 	standings[1] = WMLC_BARRED;
 	CHECK(wmlc_choose(3, 0, &folds, &rehearsals, standings, verdicts) == 0,
@@ -104,6 +104,11 @@ test_caution(void)
 		CHECK(wmlc_choose(2, 0, &none, &rehearsals, all_candidates, verdicts) == (k > 20), "better by %g", better);
 		CHECK_NEAR(verdicts[1].score, better + 0.2, 1e-14);
 	}
+
+	/* one of them where rows are made up */
+	rehearsals.made_up = true;
+	CHECK(wmlc_choose(2, 0, &none, &rehearsals, all_candidates, verdicts) == 1, "made up");
+	CHECK_NEAR(verdicts[1].score, -0.25 + 0.1, 1e-14);
 }
 
 /* A refinement must be clearly better than the best of the others, not than the incumbent. */
