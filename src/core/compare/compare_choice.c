@@ -5,8 +5,8 @@
  * Errors are compared as logarithms of ratios, so that neither the units of the
  * response nor single hard tasks decide.  For every method:
  *
- *	  rehearsed = mean log ratio to the incumbent over the rehearsals, plus one or
- *				  two of its standard errors
+ *	  rehearsed = mean log ratio to the incumbent over the rehearsals, plus
+ *				  0.75 or 2 of its standard errors
  *	  validated = log ratio, over the folds, to the method that leads the
  *				  rehearsals, plus its standard error
  *	  score = (1 - a) rehearsed + a validated,	a = rows / (rows + EXCHANGE)
@@ -38,7 +38,7 @@
  * methods try, some of them by luck.  Rows that are made up judge by the whole
  * distribution that they come from; real ones are few, and have outliers.
  */
-#define CAUTION_MADE_UP 1.0
+#define CAUTION_MADE_UP 0.75
 #define CAUTION 2.0
 
 /* As many rows of the target count as much as the rehearsals. */
