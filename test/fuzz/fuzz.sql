@@ -24,6 +24,8 @@ SELECT i % 7 AS task, i AS week, ARRAY[1, sin(i), cos(i * i)] AS x, 2 + sin(i) +
 	   i % 4 AS many, i % 2 = 0 AS yes, ('{red,green,blue}'::text[])[i % 3 + 1] AS colour
 FROM generate_series(1, 140) AS i;
 
+CREATE TABLE fuzz.sources AS SELECT array_agg(gram) AS sources FROM (SELECT wml_gram(x, y) AS gram FROM fuzz.rows GROUP BY task) AS t;
+
 -- Members of the extension that can be called in SQL.
 CREATE TABLE fuzz.target AS
 WITH member AS (
@@ -450,6 +452,81 @@ BEGIN
 		EXIT WHEN '57014' = ANY (ended);
 	END LOOP;
 	INSERT INTO fuzz.count SELECT what, state, count(*) FROM unnest(lots, states) AS t (what, state) GROUP BY what, state;
+END
+$$ LANGUAGE plpgsql VOLATILE;
+
+-- What this backend holds in kB, by its own books; NULL before PostgreSQL 14.
+CREATE FUNCTION fuzz.memory() RETURNS int AS $$
+DECLARE
+	result int;
+BEGIN
+	IF to_regclass('pg_catalog.pg_backend_memory_contexts') IS NOT NULL THEN
+		EXECUTE 'SELECT sum(total_bytes) / 1024 FROM pg_catalog.pg_backend_memory_contexts' INTO result;
+	END IF;
+	RETURN result;
+END
+$$ LANGUAGE plpgsql VOLATILE;
+
+-- Calls of what chance rarely calls with success.
+CREATE TABLE fuzz.example (call text);
+INSERT INTO fuzz.example VALUES
+	('SELECT wml_glm_train(''SELECT x, yes::int FROM fuzz.rows'')'),
+	('SELECT wml_glm_prior(''SELECT task, x, many FROM fuzz.rows'', ''poisson'', iterations => 2)'),
+	('SELECT wml_glm_prior(''SELECT task, x, many FROM fuzz.rows'', ''poisson'', reread => true, iterations => 2)'),
+	('SELECT wml_svm_train(''SELECT x, sign FROM fuzz.rows WHERE sign <> 0'')'),
+	('SELECT wml_mlp_train(''SELECT task, x, y FROM fuzz.rows'', ''SELECT x, y FROM fuzz.rows'', ''{3}'', iterations => 2)'),
+	('SELECT wml_transform(wml_gram(x, y), ''{{1,0,0,0},{0,1,0,0},{0,0,2,0},{0,0,0,1}}'') FROM fuzz.rows'),
+	('SELECT count(*) FROM fuzz.sources, wml_fit(sources, sources[1]), wml_fit_weights(sources, sources[1])'),
+	('SELECT wml_alpha_gap(sources, sources[1], wml_alpha(sources, sources[1])) FROM fuzz.sources'),
+	('SELECT count(*) FROM fuzz.sources, wml_compare(sources[2:], sources[1])'),
+	('SELECT wml_tune(sources[2:], sources[1], sources[2:]) FROM fuzz.sources'),
+	('SELECT wml_prior(sources, noise => ''own'', tasks => ''t'') FROM fuzz.sources'),
+	('SELECT wml_hinge(gram, 1) FROM (SELECT wml_gram(wml_unit(x, 9), sign) AS gram FROM fuzz.rows WHERE sign <> 0 GROUP BY task) AS t'),
+	('SELECT wml_working_gram(x, yes::int, ''binomial'', ''{0,1,0}'') FROM fuzz.rows'),
+	('SELECT wml_learn(''fuzz.set'', ''fuzz.rows'', ''task'', ''y'', ''week, many, colour'', live => true, replace => true)'),
+	('SELECT count(*) FROM wml_forecast(''fuzz.set'', ''SELECT * FROM fuzz.rows LIMIT 9'')'),
+	('SELECT count(*) FROM wml_explain(''fuzz.set'', ''1'')'),
+	('SELECT count(*) FROM wml_check(''fuzz.set'')'),
+	('UPDATE fuzz.rows SET y = y + 1 WHERE week = 7'),
+	('SELECT wml_refresh(''fuzz.set'')');
+
+-- For each function and aggregate a call that succeeds, made again and again: how many kB more there are then.
+CREATE FUNCTION fuzz.leaks(wanted int) RETURNS TABLE (name text, repeats int, growth int, call text) AS $$
+DECLARE
+	target fuzz.target;
+	made record;
+	before int;
+	started timestamptz;
+BEGIN
+	FOR made IN
+		SELECT t AS target, NULL AS example FROM fuzz.target AS t WHERE t.lot = 'call' UNION ALL SELECT NULL, e.call FROM fuzz.example AS e
+	LOOP
+		target := made.target;
+		call := made.example;
+		name := coalesce(target.name, 'example');
+		FOR i IN 1 .. CASE WHEN call IS NULL THEN 20 ELSE 0 END LOOP
+			call := (fuzz.statements(target))[1];
+			BEGIN
+				EXECUTE call;
+				EXIT;
+			EXCEPTION WHEN others THEN
+				call := NULL;
+			END;
+		END LOOP;
+		CONTINUE WHEN call IS NULL;
+		repeats := 0;
+		started := clock_timestamp();
+		WHILE repeats < wanted AND clock_timestamp() < started + interval '1 s' LOOP
+			-- the first calls fill caches
+			IF repeats = wanted / 5 THEN
+				before := fuzz.memory();
+			END IF;
+			EXECUTE call;
+			repeats := repeats + 1;
+		END LOOP;
+		growth := CASE WHEN repeats > wanted / 5 THEN fuzz.memory() - before END;
+		RETURN NEXT;
+	END LOOP;
 END
 $$ LANGUAGE plpgsql VOLATILE;
 

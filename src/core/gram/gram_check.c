@@ -178,6 +178,8 @@ wmlc_gram_upgrade(WmlcGram *gram)
 
 	if (c < -1 || c >= gram->dims)
 		return "its constant feature is out of range";
+	if (gram->rows < 0 || gram->weightless < 0 || gram->weightless > gram->rows)
+		return "its row counts are out of range";
 	if (wmlc_gram_weighted_rows(gram) == 0)
 		return c == -1 ? NULL : "it has weights but no rows";
 	for (int i = 0; i < gram->dims; i++)

@@ -360,8 +360,10 @@ subtract_counts(WmlcGram *gram, const WmlcGram *other)
 	}
 	for (int i = 0; i <= other->dims + 1 && other->dims > 0; i++)
 	{
+		if (other_bad[i] < 0 || bad[i] < other_bad[i])
+			return false;
 		bad[i] -= other_bad[i];
-		contained &= bad[i] >= 0 && (bad[i] == 0 || gram->exceptions > 0);
+		contained &= bad[i] == 0 || gram->exceptions > 0;
 	}
 	return contained && gram->exceptions <= wmlc_gram_weighted_rows(gram);
 }

@@ -210,6 +210,10 @@ test_version_1(void)
 		}
 		result->constant = dims;
 		CHECK(wmlc_gram_upgrade(result) != NULL, "a constant that is none");
+		result->constant = -1;
+		result->rows = INT64_MAX;
+		result->weightless = -1;
+		CHECK(wmlc_gram_upgrade(result) != NULL, "more rows than there are");
 		free(gram);
 		free(other);
 		free(result);
