@@ -106,15 +106,15 @@ at_subtransaction_end(SubXactEvent event, SubTransactionId subtransaction,
 }
 
 static void
-listen(void)
+watch_transactions(void)
 {
-	static bool listening = false;
+	static bool watching = false;
 
-	if (listening)
+	if (watching)
 		return;
 	RegisterXactCallback(at_end, NULL);
 	RegisterSubXactCallback(at_subtransaction_end, NULL);
-	listening = true;
+	watching = true;
 }
 
 static List *
@@ -165,7 +165,7 @@ wml_live_enter(PG_FUNCTION_ARGS)
 {
 	char	   *set = get_own_set(fcinfo);
 
-	listen();
+	watch_transactions();
 	entries = with_entry(entries, set);
 	PG_RETURN_VOID();
 }
