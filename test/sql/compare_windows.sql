@@ -92,6 +92,10 @@ FROM (SELECT t, i, b, round(least(2010, greatest(1950, yc + 15 * (random() - 0.5
 	FROM lv, generate_series(1, 10 + t * 8) AS i) AS q;
 SELECT cardinality((wml_tune((SELECT array_agg(g) FROM (SELECT wml_gram(x, y) AS g FROM d WHERE task > 1 GROUP BY task) AS s),
 	(SELECT array_agg(g) FROM (SELECT wml_gram(x, y) AS g FROM d WHERE task = 1 AND i <= 10 GROUP BY i) AS f))).coef) AS coefficients;
+SET client_min_messages = error;
+SELECT bool_and(abs(c) < 'Infinity') AS the_prior_itself FROM (SELECT wml_posterior_coef(wml_prior(array_agg(g) FILTER (WHERE task > 1), method => 'reml', evenness => 13), (array_agg(g))[1]) AS coef
+	FROM (SELECT task, wml_gram(x, y) AS g FROM d GROUP BY task) AS s) AS p, unnest(coef) AS c;
+RESET client_min_messages;
 
 -- a method that overflows is a row that says so
 SELECT model, rmse, chosen, note FROM given, wml_compare(sources, folds, models => '{maml}', weights => '{uniform}', etas => '{1e160}', whitens => '{f}', adapt_steps => '{3}') ORDER BY rank DESC LIMIT 1;
