@@ -77,7 +77,8 @@ clear_prior(WmlcPrior *prior, int dims)
 	memset(prior->factor, 0, square * sizeof(double));
 	memset(prior->mean_covariance, 0, square * sizeof(double));
 	prior->noise = prior->tasks = prior->effective_tasks = prior->rows = 0.0;
-	prior->noise_degrees = prior->loglik = prior->parameters = prior->outlying = 0.0;
+	prior->noise_degrees = prior->loglik = prior->parameters = 0.0;
+	prior->outlying = prior->dominance = 0.0;
 	prior->smooth_sd = prior->smooth_degrees = 0.0;
 	prior->noise_shape = prior->spread_degrees = prior->dispersion = 0.0;
 	prior->family = WMLC_GAUSSIAN;
@@ -383,8 +384,15 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	if (!isfinite(fit->current.objective))
 		return WMLC_NOT_FINITE;
 	if (fit->current.directions > 0 && !options->student)
-		status = wmlc_count_outlying(&fit->task_prior, &fit->sweep, &fit->current,
-									 memory->weights.tasks, &prior->outlying);
+	{
+		double		tasks = memory->weights.tasks;
+		double		most = tasks - 1.0;
+
+		/* REML divides the squares about the mean by one less */
+		status = wmlc_count_outlying(&fit->task_prior, &fit->sweep, &fit->current, tasks,
+									 options->method == WMLC_PRIOR_REML ? most * most / tasks : most,
+									 &prior->outlying, &prior->dominance);
+	}
 	if (status != WMLC_OK)
 		return status;
 

@@ -472,10 +472,13 @@ extern void wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced,
 extern WmlcStatus wmlc_task_update(WmlcTaskPrior *prior, WmlcSweep *sweep, WmlcReduced *reduced,
 								   const WmlcPriorPoint *point, double *change);
 
-/* How many tasks lie too far away for normal coefficients. */
+/*
+ * How many tasks lie too far away for normal coefficients, and the share in the
+ * spread of one that makes up most of it beyond chance, or 0.
+ */
 extern WmlcStatus wmlc_count_outlying(WmlcTaskPrior *prior, WmlcSweep *sweep,
 									  const WmlcPriorPoint *point, double tasks,
-									  double *outlying);
+									  double largest, double *outlying, double *dominance);
 
 /* log density of log x, x having a gamma distribution, with Laplace's factor */
 extern double wmlc_gamma_evidence(double shape, double rate, double x, double information);

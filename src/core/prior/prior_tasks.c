@@ -27,6 +27,7 @@
  *	  sum alpha (a log b - log gamma(a) + log gamma(a + h) - (a + h) log(b + x)).
  */
 #include "core/base/gamma.h"
+#include "core/base/student.h"
 #include "core/prior/prior_lanes.h"
 
 /* Shapes that make no difference any more, and the least. */
@@ -43,6 +44,11 @@
  * the data (Juarez, Steel 2010), as a penalty.
  */
 #define DEGREES_RATE 0.1
+
+/* A task dominates with more than this share in the spread, and with this probability by chance. */
+#define MOST_OF 0.5
+#define LARGEST_SHARE 0.9999
+#define CHANCE 1e-3
 
 /* Precisions change by no more than this factor at once. */
 #define LARGEST_CHANGE 100.0
@@ -465,19 +471,47 @@ update_task(const WmlcTaskPrior *prior, WmlcLanes *numbers, const WmlcLanes *own
 }
 
 /*
+ * The share of the farthest task in the spread along its direction, if it is most of it
+ * and one fit of normal tasks in a thousand has such a one (Wilks 1963).  `largest` is
+ * the distance of a task that is all of it.
+ */
+static double
+find_dominance(const WmlcReduced *reduced, const WmlcLanes *statistics, double tasks, double largest)
+{
+	double		most = 0.0;
+	double		height = reduced->height;
+	double		rest = tasks - height - 1.0;
+	double		share;
+
+	for (size_t j = 0; j < reduced->blocks * LANES; j++)
+	{
+		const WmlcLanes *own = statistics + j / LANES * STATISTICS;
+
+		if (wmlc_reduced_numbers(reduced, j / LANES)[WMLC_TASK_ALPHA][j % LANES] > 0.0)
+			most = fmax(most, own[SPREAD_SQUARES][j % LANES]);
+	}
+	share = fmin(most / largest, LARGEST_SHARE);
+	if (rest < 1.0 || !(share > MOST_OF))
+		return 0.0;
+	return tasks * wmlc_f_tail(share / (1.0 - share) * rest / height, height, rest) < CHANCE ? share : 0.0;
+}
+
+/*
  * Tasks farther from the mean than normal coefficients are: beyond a bound of
  * chi-square that one normal task in a thousand fits exceeds (Laurent, Massart 2000).
  */
 WmlcStatus
 wmlc_count_outlying(WmlcTaskPrior *prior, WmlcSweep *sweep, const WmlcPriorPoint *point,
-					double tasks, double *outlying)
+					double tasks, double largest, double *outlying, double *dominance)
 {
 	const WmlcReduced *reduced = sweep->reduced;
 	WmlcLanes  *statistics = (WmlcLanes *) prior->statistics;
 	double		rarity = log(tasks) + 7.0;
 	WmlcStatus	status = find_statistics(sweep, point, statistics);
 
-	*outlying = 0.0;
+	*outlying = *dominance = 0.0;
+	if (status == WMLC_OK)
+		*dominance = find_dominance(reduced, statistics, tasks, largest);
 	for (size_t j = 0; j < reduced->blocks * LANES && status == WMLC_OK; j++)
 	{
 		const WmlcLanes *own = statistics + j / LANES * STATISTICS;

@@ -277,7 +277,13 @@ warn_of_spread(const WmlcPrior *prior, const WmlPriorOptions *options, int rando
 				 options->core.covariance == WMLC_PRIOR_FULL
 				 ? errhint("Make features fixed, use covariance => 'diagonal' or evenness, or learn from more tasks.")
 				 : errhint("Make features fixed, use evenness, or learn from more tasks.")));
-	if (prior->outlying > 0.0)
+	if (prior->dominance > 0.0)
+		ereport(WARNING,
+				(errmsg("one of %.0f tasks dominates the prior", prior->tasks),
+				 errdetail("It accounts for %.0f %% of the spread in its direction.",
+						   100.0 * prior->dominance),
+				 errhint("Use tasks => 't', or noise => 'own' if a row may be mistyped; wml_task_fit says which it is.")));
+	else if (prior->outlying > 0.0)
 		ereport(WARNING,
 				(errmsg("%.0f of %.0f tasks lie too far from the others", prior->outlying, prior->tasks),
 				 errdetail("Normally distributed coefficients rarely do; these tasks inflate the spread of all others."),

@@ -1,0 +1,37 @@
+-- A prior that is usable but not what was hoped for says so; a clean one says nothing.
+\set VERBOSITY terse
+SELECT setseed(0.5);
+CREATE FUNCTION pg_temp.normal() RETURNS float8 LANGUAGE sql VOLATILE
+AS $$ SELECT sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) $$;
+CREATE TEMP TABLE example AS
+SELECT task, i, x, e, a + b * x AS truth
+FROM (SELECT task, pg_temp.normal() AS a, pg_temp.normal() AS b FROM generate_series(1, 60) AS task) AS t,
+	LATERAL (SELECT i, pg_temp.normal() AS x, 0.3 * pg_temp.normal() AS e FROM generate_series(1, 8) AS i WHERE task = task) AS r;
+CREATE FUNCTION pg_temp.warns(what text, response text, wanted text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT wml_prior(gram, 1, wml_prior_options(method => ''reml'')) FROM (SELECT wml_gram(ARRAY[1, x], %s) AS gram FROM example WHERE %s GROUP BY task) AS g', response, wanted);
+	RETURN what;
+END $$;
+SELECT pg_temp.warns('clean', 'truth + e', 'true');
+SELECT pg_temp.warns('few tasks, clean', 'truth + e', 'task <= 5');
+SELECT pg_temp.warns('no spread', 'x + e', 'true');
+SELECT pg_temp.warns('no noise', 'truth', 'true');
+SELECT pg_temp.warns('a single task', 'truth + e', 'task = 1');
+SELECT pg_temp.warns('one task of a few', 'truth * CASE WHEN task = 3 THEN 100 ELSE 1 END + e', 'task <= 10');
+SELECT pg_temp.warns('one task of many', 'truth * CASE WHEN task = 3 THEN 100 ELSE 1 END + e', 'true');
+SELECT pg_temp.warns('tasks that do not belong', 'truth + CASE WHEN task % 20 = 3 THEN 40 * (task - 23) ELSE 0 END + e', 'true');
+
+-- features that hang together but for rounding in tasks of few rows, by which the sums once seemed to be of no rows at all
+SELECT setseed(0.03);
+CREATE TEMP TABLE lv AS SELECT t, 1950 + 50 * random() AS yc, random() AS p1, random() AS p2, random() AS b FROM generate_series(1, 24) AS t;
+CREATE TEMP TABLE built AS
+SELECT t AS task, i, ARRAY[1, 4 + 0.1 * random(), 3 + 0.1 * random(), yr, round(2000 * random() * b), round(1 + 2 * random()), round(2 * random()),
+	(e < 0.3)::int, (e BETWEEN 0.3 AND 0.6)::int, (e > 0.85)::int, (g < 0.1)::int, (g BETWEEN 0.1 AND 0.6)::int, (g > 0.9)::int]::float8[] AS x, 4 + yr / 1000 + 0.1 * b + 0.1 * random() AS y
+FROM (SELECT t, i, b, round(least(2010, greatest(1950, yc + 15 * (random() - 0.5)))) AS yr, p1 * p1 + 0.5 * (random() - 0.5) AS e, p2 + 0.6 * (random() - 0.5) AS g
+	  FROM lv, generate_series(1, 10 + t * 8) AS i) AS q;
+SET client_min_messages = error;
+SELECT model, converged, (SELECT bool_and(c <> 'NaN') FROM wml_posterior_coef(prior, few) AS w, unnest(w) AS c) AS finite
+FROM (SELECT model, wml_prior(gram, 1, wml_prior_options(method => 'reml', evenness => evenness, noise => noise)) AS prior
+	  FROM (SELECT wml_gram(x, y) AS gram FROM built WHERE task > 1 GROUP BY task) AS g,
+		(VALUES ('plain', 0, 'common'), ('even', 13, 'common'), ('own', 0, 'own')) AS m (model, evenness, noise) GROUP BY model) AS fit,
+	(SELECT wml_gram(x, y) AS few FROM built WHERE task = 1 AND i <= 4) AS t, wml_prior_info(prior) ORDER BY model;
