@@ -142,5 +142,51 @@ SELECT wml_glm_prior('SELECT task, x, bought FROM visit WHERE task < 50', iterat
 -- counts with a dispersion of their own
 SELECT abs((wml_prior_mean(prior))[1] + 0.25) < 0.2 AS mean, converged FROM (SELECT wml_glm_prior('SELECT task, x, calls, days FROM visit WHERE task < 200', 'negative_binomial') AS prior) AS p, wml_prior_info(prior);
 
+-- weights of tasks: 0 and 1 are the same as leaving tasks out, whatever the factor, and the evidence too
+CREATE TABLE weighed AS
+SELECT 'fewer' AS how, wml_glm_prior('SELECT task, x, bought FROM visit WHERE task <= 60') AS prior
+UNION ALL SELECT 'alpha', wml_glm_prior('SELECT task, x, bought, 1, 1, CASE WHEN task <= 60 THEN 7 ELSE 0 END FROM visit WHERE task <= 90')
+UNION ALL SELECT 'alpha again', wml_glm_prior('SELECT task, x, bought, 1, 1, CASE WHEN task <= 60 THEN 7 ELSE 0 END FROM visit WHERE task <= 90', reread => true)
+UNION ALL SELECT 'uneven', wml_glm_prior('SELECT task, x, bought, 1, 1, task FROM visit WHERE task <= 60')
+UNION ALL SELECT 'uneven again', wml_glm_prior('SELECT task, x, bought, 1, 1, task FROM visit WHERE task <= 60', reread => true);
+SELECT a.how, b.how, near(wml_prior_mean(a.prior), wml_prior_mean(b.prior), 2e-3) AS mean, abs(wml_loglik(a.prior) / wml_loglik(b.prior) - 1) < 1e-4 AS loglik
+FROM weighed AS a JOIN weighed AS b ON (a.how, b.how) IN (('alpha', 'fewer'), ('alpha again', 'fewer'), ('uneven again', 'uneven'), ('uneven', 'fewer')) ORDER BY a.how;
+SELECT wml_glm_prior('SELECT task, x, bought, 1, 1, i FROM visit WHERE task <= 60');
+SELECT wml_glm_prior('SELECT task, x, bought, 1, 1, i FROM visit WHERE task <= 60', reread => true);
+SELECT wml_glm_prior('SELECT task, x, bought, 1, 1, -1 FROM visit WHERE task <= 60');
+SELECT wml_glm_prior('SELECT task, x, bought, 1, 1, 0 FROM visit WHERE task <= 60');
+
+-- pass after pass over a table, in a table
+SET wml.progress = off;
+CALL wml_glm_iterate('visit_state', 'visit', 'CASE WHEN task > 5 THEN task END', 'x', 'bought', tolerance => 1e-5);
+SELECT count(*) AS tasks, near(wml_prior_mean(wml_glm_prior(array_agg(gram), 'binomial')), (SELECT wml_prior_mean(prior) FROM learned WHERE how = 'ep'), 1e-3) AS mean,
+	near(wml_prior_mean_error(wml_glm_prior(array_agg(gram), 'binomial')), (SELECT wml_prior_mean_error(prior) FROM learned WHERE how = 'ep'), 1e-3) AS error
+FROM visit_state;
+-- it goes on from what is there
+CALL wml_glm_iterate('visit_state', 'visit', 'CASE WHEN task > 5 THEN task END', 'x', 'bought', tolerance => 1e-4, iterations => 1, commits => true);
+RESET wml.progress;
+CALL wml_glm_iterate('visit_rates', 'visit', 'task', 'x', 'calls', 'poisson', exposure => 'days', weight => '1', approximation => 'pql', iterations => 3, tolerance => 0);
+SELECT count(*) AS tasks FROM visit_rates;
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', '2');
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', approximation => 'laplace');
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', iterations => 0);
+SELECT to_regclass('visit_wrong');
+DROP TABLE visit_state, visit_rates, weighed;
+
+-- hard data: what separates all tasks, what is huge, what depends on other features
+SELECT how, abs((wml_prior_mean(prior))[2]) < 1e6 AS finite FROM (SELECT 'ep' AS how, wml_glm_prior('SELECT task, x, (x[2] > 0)::int FROM visit WHERE task <= 50', iterations => 5) AS prior
+	UNION ALL SELECT 'pql', wml_glm_prior('SELECT task, x, (x[2] > 0)::int FROM visit WHERE task <= 50', approximation => 'pql', iterations => 5)) AS separated ORDER BY how;
+SELECT near(ARRAY[(wml_prior_mean(huge))[1], (wml_prior_mean(huge))[2] * 1e6], wml_prior_mean(plain), 2e-2) AS units, near(ARRAY[(wml_prior_mean(shifted))[1] + 1e3 * (wml_prior_mean(shifted))[2], (wml_prior_mean(shifted))[2]], wml_prior_mean(plain), 2e-2) AS shifts
+FROM (SELECT wml_glm_prior('SELECT task, x, bought FROM visit WHERE task <= 100') AS plain, wml_glm_prior('SELECT task, ARRAY[1, 1e6 * x[2]], bought FROM visit WHERE task <= 100') AS huge,
+	wml_glm_prior('SELECT task, ARRAY[1, 1e3 + x[2]], bought FROM visit WHERE task <= 100') AS shifted) AS fit;
+SELECT round(((wml_prior_mean(prior))[2] / (wml_prior_mean(prior))[3])::numeric, 3) AS ratio, converged FROM (SELECT wml_glm_prior('SELECT task, ARRAY[1, x[2], 2 * x[2]], bought FROM visit WHERE task <= 100') AS prior) AS collinear, wml_prior_info(prior);
+SELECT wml_glm_prior('SELECT task, ARRAY[1, ''inf''::float8], bought FROM visit WHERE task <= 100');
+SELECT wml_glm_prior('SELECT task, ARRAY[1, ''NaN''::float8], bought FROM visit WHERE task <= 100');
+SELECT wml_glm_prior('SELECT task, x, calls, 1e308 FROM visit WHERE task <= 100', 'poisson') IS NOT NULL AS made;
+SELECT wml_glm_prior('SELECT task, x, calls, ''inf''::float8 FROM visit WHERE task <= 100', 'poisson');
+SELECT abs((wml_prior_mean(a))[1] - (wml_prior_mean(b))[1]) < 1e-6 AS poisson FROM (SELECT wml_glm_prior('SELECT task, x, calls, days FROM visit WHERE task < 100', 'poisson') AS a, wml_glm_prior('SELECT task, x, calls, days FROM visit WHERE task < 100', 'negative_binomial(0)') AS b) AS pair;
+-- rare events: three yeses in a thousand rows
+SELECT approximation, abs((wml_prior_mean(prior))[1]) < 50 AS finite FROM (SELECT a AS approximation, wml_glm_prior('SELECT task, ARRAY[1], (i = 1 AND task IN (3, 33, 63))::int FROM visit WHERE task <= 100', approximation => a) AS prior FROM unnest('{ep,pql}'::text[]) AS a) AS rare;
+
 DROP TABLE visit, learned, target, judged;
 DROP FUNCTION hash_normal, hash_uniform, near, iterate;

@@ -53,7 +53,9 @@ typedef struct Memory
 	double	   *old_moments;
 	double	   *old_moments_lo;
 	WmlcPrior	prior;			/* with the used mean and factor */
+	double	   *alpha;
 	void	   *fit;
+	void	   *widen;
 } Memory;
 
 static size_t
@@ -76,8 +78,10 @@ layout(WmlcHierarchy *hierarchy, Memory *memory, int dims, size_t tasks,
 	memory->unit = wmlc_arena_doubles(&arena, d);
 	memory->old_moments = wmlc_arena_doubles(&arena, tasks * entries);
 	memory->old_moments_lo = wmlc_arena_doubles(&arena, tasks * entries);
+	memory->alpha = wmlc_arena_doubles(&arena, options->alpha == NULL ? 0 : tasks);
 	memory->fit = wmlc_arena_take(&arena, 1,
 								  wmlc_prior_fit_workspace(dims, tasks, &options->prior));
+	memory->widen = wmlc_arena_take(&arena, 1, wmlc_prior_widen_workspace(dims, &options->prior));
 	return arena.used;
 }
 
@@ -259,6 +263,25 @@ iterate(WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, WmlcPrior
 	return WMLC_OK;
 }
 
+/* Weights of tasks as wmlc_prior_fit scales them, for what is summed beside it. */
+static const double *
+scale_alpha(const double *alpha, size_t tasks, double *scaled)
+{
+	double		sum = 0.0,
+				squares = 0.0;
+
+	if (alpha == NULL)
+		return NULL;
+	for (size_t j = 0; j < tasks; j++)
+	{
+		sum += alpha[j];
+		squares += alpha[j] * alpha[j];
+	}
+	for (size_t j = 0; j < tasks; j++)
+		scaled[j] = squares > 0.0 ? alpha[j] * sum / squares : 0.0;
+	return scaled;
+}
+
 /*
  * The evidence: that of the linear model, without the normalising factors of its
  * rows, times the rows' scales.
@@ -283,6 +306,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 	(void) layout(hierarchy, &memory, dims, tasks, options, work);
 	hierarchy->dims = dims;
 	hierarchy->tasks = tasks;
+	hierarchy->alpha = scale_alpha(options->alpha, tasks, memory.alpha);
 	hierarchy->started = hierarchy->converged = false;
 	hierarchy->iterations = 0;
 	hierarchy->dispersion_change = 0.0;
@@ -305,12 +329,14 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 		if (status != WMLC_OK)
 			return status;
 	}
+	if (hierarchy->likelihood.family != WMLC_GAUSSIAN)
+		status = wmlc_prior_widen(prior, memory.fit, memory.widen);
 	prior->loglik = find_loglik(hierarchy, prior);
 	prior->family = hierarchy->likelihood.family;
 	prior->dispersion = hierarchy->likelihood.dispersion;
 	prior->iterations = hierarchy->iterations;
 	prior->converged &= hierarchy->converged;
-	return WMLC_OK;
+	return status;
 }
 
 /* ---- one task under a given prior ---- */

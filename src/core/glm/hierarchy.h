@@ -59,6 +59,7 @@ struct WmlcHierarchy
 	int			dims;
 	size_t		tasks;
 	bool		started;
+	const double *alpha;		/* what tasks count, their sum the effective number; or NULL */
 	const WmlcPrior *used;		/* what coef and covariance are posteriors under */
 	double	   *coef;			/* d per task */
 	double	   *covariance;		/* d x d per task, or NULL for points */

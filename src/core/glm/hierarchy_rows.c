@@ -48,6 +48,12 @@ task_covariance(const WmlcHierarchy *hierarchy, size_t j)
 		? hierarchy->covariance + j * d * d : NULL;
 }
 
+static double
+task_alpha(const WmlcHierarchy *hierarchy, size_t j)
+{
+	return hierarchy->alpha == NULL ? 1.0 : hierarchy->alpha[j];
+}
+
 /*
  * The log-likelihood of all rows that may be expected under the tasks' posteriors,
  * by three nodes.
@@ -72,7 +78,7 @@ expected_loglik(const WmlcHierarchyRows *rows, const WmlcHierarchy *hierarchy, d
 				+ wmlc_likelihood_shape(&likelihood, &response, eta - reach) / 6.0
 				+ wmlc_likelihood_shape(&likelihood, &response, eta + reach) / 6.0;
 
-			sum += response.weight * (shape + wmlc_likelihood_constant(&likelihood, &response));
+			sum += task_alpha(hierarchy, j) * response.weight * (shape + wmlc_likelihood_constant(&likelihood, &response));
 		}
 	return sum;
 }
@@ -140,14 +146,16 @@ wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy)
 	hierarchy->log_scale = 0.0;
 	for (size_t j = 0; j < hierarchy->tasks; j++)
 	{
+		double		log_scale = 0.0;
 		WmlcStatus	status;
 
 		status = wmlc_working_gram(&hierarchy->likelihood, &rows->rows, rows->start[j],
 								   rows->start[j + 1], task_coef(hierarchy, j),
 								   task_covariance(hierarchy, j), gram,
-								   &hierarchy->log_scale, space, rows->poll);
+								   &log_scale, space, rows->poll);
 		if (status != WMLC_OK)
 			return status;
+		hierarchy->log_scale += task_alpha(hierarchy, j) * log_scale;
 		memcpy(hierarchy->moments + j * entries, gram->sums, entries * sizeof(double));
 		memcpy(hierarchy->moments_lo + j * entries, gram->sums + entries,
 			   entries * sizeof(double));

@@ -294,6 +294,30 @@ clear_smooth(const WmlcReduced *reduced, WmlcPrior *prior)
 	}
 }
 
+/* The mean's covariance once more, for another precision_factor. */
+static void
+rewrite_mean_covariance(FitMemory *memory, WmlcPrior *prior)
+{
+	const WmlcReduced *reduced = &memory->fit.reduced;
+	int			d = reduced->dims;
+	int			r = reduced->rank;
+	double	   *mean_factor = memory->vectors + (size_t) (1 + memory->fit.current.directions) * d;
+	int			dependent;
+
+	expand_vectors(memory);
+	dependent = find_dependent(memory);
+	for (int k = 0; k < r; k++)
+	{
+		double	   *column = mean_factor + (size_t) k * d;
+
+		if (dependent > 0)
+			take_least_norm(memory, column, dependent);
+		for (int i = 0; i < d; i++)
+			column[i] *= reduced->scale[i];
+	}
+	wmlc_outer(d, r, mean_factor, prior->mean_covariance);
+}
+
 /* The objective without penalty, in the caller's units, as a log-likelihood. */
 static double
 find_loglik(WmlcPriorFit *fit)
@@ -437,6 +461,23 @@ wmlc_prior_posteriors(const WmlcPrior *prior, double *coef, double *covariance, 
 
 	return wmlc_fit_posteriors(&memory->fit, &memory->weights, prior, memory->count, coef,
 							   covariance);
+}
+
+size_t
+wmlc_prior_widen_workspace(int dims, const WmlcPriorOptions *options)
+{
+	return wmlc_joint_workspace(dims, options);
+}
+
+WmlcStatus
+wmlc_prior_widen(WmlcPrior *prior, void *work, void *more_work)
+{
+	FitMemory  *memory = work;
+	WmlcStatus	status = wmlc_joint_precision(&memory->fit, more_work);
+
+	if (status == WMLC_OK)
+		rewrite_mean_covariance(memory, prior);
+	return status;
 }
 
 void

@@ -214,6 +214,15 @@ extern WmlcStatus wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOpt
 extern WmlcStatus wmlc_prior_posteriors(const WmlcPrior *prior, double *coef, double *covariance,
 										void *work);
 
+/*
+ * Likewise after the fit, where the tasks' responses are working responses that
+ * were found along with mu and S: widen mean_covariance of the prior found by what
+ * the two have to do with each other.  With fewer than 50 tasks, or three for each
+ * parameter, it is left alone.
+ */
+extern size_t wmlc_prior_widen_workspace(int dims, const WmlcPriorOptions *options);
+extern WmlcStatus wmlc_prior_widen(WmlcPrior *prior, void *work, void *more_work);
+
 /* S = L L' */
 extern void wmlc_prior_covariance(const WmlcPrior *prior, double *covariance);
 

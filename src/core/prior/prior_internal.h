@@ -15,6 +15,7 @@
  *	  prior_fit.c		the iteration
  *	  prior.c			in from the caller's units and out again
  *	  prior_posteriors.c	the tasks' coefficients under the prior
+ *	  prior_joint.c		what an error of S does to that of mu
  *	  prior_loglik.c	the likelihood of a given prior
  *
  * Notation.  A task of whatever number of rows is compressed to the triangle R
@@ -591,5 +592,14 @@ extern WmlcStatus wmlc_fit_run(WmlcPriorFit *fit, bool spread);
 extern WmlcStatus wmlc_fit_posteriors(WmlcPriorFit *fit, const WmlcPriorWeights *weights,
 									  const WmlcPrior *prior, size_t count, double *coef,
 									  double *covariance);
+
+/* ---- prior_joint.c ---- */
+
+/*
+ * Make precision_factor of the point found that of mu where S is not known
+ * either, with wmlc_joint_workspace bytes.
+ */
+extern size_t wmlc_joint_workspace(int dims, const WmlcPriorOptions *options);
+extern WmlcStatus wmlc_joint_precision(WmlcPriorFit *fit, void *work);
 
 #endif							/* WMLC_PRIOR_INTERNAL_H */

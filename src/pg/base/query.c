@@ -30,7 +30,7 @@
 
 #define FETCH_ROWS 10000
 #define FIRST_CAPACITY 1024
-#define MAX_COLUMNS 5
+#define MAX_COLUMNS 6
 
 /* One task met so far, in an open hash table. */
 typedef struct KnownTask
@@ -49,6 +49,7 @@ typedef struct Reader
 	int			y_column;
 	int			exposure_column;	/* 0 without exposures */
 	int			weight_column;	/* 0 without weights */
+	int			alpha_column;	/* 0 without weights of tasks */
 
 	TypeCacheEntry *task_type;	/* NULL without tasks */
 	Oid			task_collation;
@@ -69,7 +70,7 @@ report_columns(const Reader *reader, TupleDesc descriptor)
 		[WML_QUERY_TASKS] = "It must return (task, x double precision[], y double precision).",
 		[WML_QUERY_WEIGHTS] = "It must return (x double precision[], y double precision) or (x double precision[], y double precision, weight double precision).",
 		[WML_QUERY_EXPOSURES] = "It must return (x double precision[], y double precision), and may go on with an exposure and a weight, both double precision.",
-		[WML_QUERY_TASK_EXPOSURES] = "It must return (task, x double precision[], y double precision), and may go on with an exposure and a weight, both double precision."
+		[WML_QUERY_TASK_EXPOSURES] = "It must return (task, x double precision[], y double precision), and may go on with an exposure, a weight, and the task's alpha, all double precision."
 	};
 	StringInfoData found;
 
@@ -123,6 +124,8 @@ find_optional_columns(Reader *reader, int columns)
 		reader->exposure_column = ++last;
 	if (columns > last && (reader->columns == WML_QUERY_WEIGHTS || reader->exposure_column > 0))
 		reader->weight_column = ++last;
+	if (columns > last && reader->weight_column > 0 && reader->columns == WML_QUERY_TASK_EXPOSURES)
+		reader->alpha_column = ++last;
 	return last;
 }
 
@@ -159,11 +162,13 @@ cast_query(const Reader *reader, const char *query, const RawStmt *statement)
 	const char *start = query + Max(statement->stmt_location, 0);
 	int			length = statement->stmt_len > 0 ? statement->stmt_len : (int) strlen(start);
 
-	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s%s FROM (%.*s\n) AS query (%sx, y%s%s)",
+	return psprintf("SELECT %sx::pg_catalog.float8[], y::pg_catalog.float8%s%s%s FROM (%.*s\n) AS query (%sx, y%s%s%s)",
 					task, reader->exposure_column > 0 ? ", exposure::pg_catalog.float8" : "",
 					reader->weight_column > 0 ? ", weight::pg_catalog.float8" : "",
+					reader->alpha_column > 0 ? ", alpha::pg_catalog.float8" : "",
 					length, start, task, reader->exposure_column > 0 ? ", exposure" : "",
-					reader->weight_column > 0 ? ", weight" : "");
+					reader->weight_column > 0 ? ", weight" : "",
+					reader->alpha_column > 0 ? ", alpha" : "");
 }
 
 static void
@@ -244,6 +249,8 @@ reserve_row(Reader *reader)
 		rows->exposure = (double *) resize(reader, rows->exposure, sizeof(double));
 	if (reader->weight_column > 0)
 		rows->weight = (double *) resize(reader, rows->weight, sizeof(double));
+	if (reader->alpha_column > 0)
+		rows->alpha = (double *) resize(reader, rows->alpha, sizeof(double));
 	if (reader->task_type != NULL)
 		reader->task = (int64 *) resize(reader, reader->task, sizeof(int64));
 }
@@ -318,6 +325,9 @@ read_row(Reader *reader, HeapTuple tuple, TupleDesc descriptor)
 	if (reader->weight_column > 0)
 		rows->weight[rows->count] =
 			check_finite(reader, DatumGetFloat8(values[reader->weight_column - 1]));
+	if (reader->alpha_column > 0)
+		rows->alpha[rows->count] =
+			check_finite(reader, DatumGetFloat8(values[reader->alpha_column - 1]));
 	if (reader->task_type != NULL)
 		reader->task[rows->count] = task_number(reader, values[0]);
 	rows->count++;
@@ -363,6 +373,7 @@ arrange(Reader *reader)
 	rows->y = arrange_values(reader, rows->y, 1, next);
 	rows->exposure = arrange_values(reader, rows->exposure, 1, next);
 	rows->weight = arrange_values(reader, rows->weight, 1, next);
+	rows->alpha = arrange_values(reader, rows->alpha, 1, next);
 	pfree(next);
 	pfree(reader->task);
 }

@@ -14,7 +14,7 @@ typedef enum WmlQueryColumns
 	WML_QUERY_TASKS,			/* (task, x, y) */
 	WML_QUERY_WEIGHTS,			/* (x, y) or (x, y, weight) */
 	WML_QUERY_EXPOSURES,		/* (x, y), (x, y, exposure) or (x, y, exposure, weight) */
-	WML_QUERY_TASK_EXPOSURES	/* the same behind a task */
+	WML_QUERY_TASK_EXPOSURES	/* the same behind a task, and a last one (.., alpha) */
 } WmlQueryColumns;
 
 /* Rows, those of a task side by side; x has `inputs` numbers per row. */
@@ -26,6 +26,7 @@ typedef struct WmlQueryRows
 	double	   *y;
 	double	   *exposure;		/* NULL unless the query gives exposures */
 	double	   *weight;			/* NULL unless the query gives weights */
+	double	   *alpha;			/* of each row's task; NULL unless the query gives it */
 	int64		tasks;
 	int64	   *start;			/* task j: rows start[j] up to start[j + 1] */
 	int64		skipped;		/* rows left out because something was NULL */

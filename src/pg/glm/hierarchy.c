@@ -150,7 +150,7 @@ fit_prior(WmlcHierarchy *hierarchy, int dims, Size tasks, const WmlcHierarchyOpt
 	if (prior.tasks == 0.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("weights of all rows are zero")));
+				 errmsg("weights of all tasks or rows are zero")));
 	if (!hierarchy->converged)
 		ereport(WARNING,
 				(errmsg("prior stopped after %d iterations", hierarchy->iterations),
@@ -198,19 +198,53 @@ check_responses(const WmlcGlmRows *rows, const WmlcLikelihood *likelihood)
 
 /* What the log-likelihoods of responses have beside what depends on coefficients. */
 static double
-response_constants(const WmlcGlmRows *rows, const WmlcLikelihood *likelihood)
+response_constants(const WmlcHierarchyRows *rows, const WmlcHierarchy *hierarchy)
 {
 	double		sum = 0.0;
 
-	for (Size i = 0; i < rows->count; i++)
+	for (Size j = 0; j < hierarchy->tasks; j++)
 	{
-		WmlcResponse response = wmlc_glm_response(rows, i);
+		double		alpha = hierarchy->alpha == NULL ? 1.0 : hierarchy->alpha[j];
 
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		sum += response.weight * wmlc_likelihood_constant(likelihood, &response);
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = rows->start[j]; i < rows->start[j + 1]; i++)
+		{
+			WmlcResponse response = wmlc_glm_response(&rows->rows, i);
+
+			sum += alpha * response.weight * wmlc_likelihood_constant(&hierarchy->likelihood, &response);
+		}
 	}
 	return sum;
+}
+
+/* A task has one weight. */
+static void
+check_same_alpha(double alpha, double other)
+{
+	wml_check_not_negative(alpha, "alpha");
+	if (alpha != other)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("rows of a task have different alphas: %g and %g", alpha, other),
+				 errhint("Alpha weighs the task as a whole. Weights of rows stand in the column before it.")));
+}
+
+/* Weights of tasks from those in their rows. */
+static double *
+get_row_alphas(const WmlQueryRows *read)
+{
+	double	   *alpha;
+
+	if (read->alpha == NULL)
+		return NULL;
+	alpha = (double *) wml_allocate(read->tasks, sizeof(double));
+	for (int64 j = 0; j < read->tasks; j++)
+	{
+		alpha[j] = read->alpha[read->start[j]];
+		for (int64 i = read->start[j]; i < read->start[j + 1]; i++)
+			check_same_alpha(alpha[j], read->alpha[i]);
+	}
+	return alpha;
 }
 
 static WmlPrior *
@@ -248,8 +282,9 @@ prior_from_rows(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hiera
 	options->collect = wmlc_hierarchy_collect_rows;
 	options->collect_arg = &rows;
 	options->prior.random = get_random(fcinfo, read.inputs);
+	options->alpha = get_row_alphas(&read);
 	result = fit_prior(hierarchy, read.inputs, read.tasks, options);
-	result->loglik += response_constants(&rows.rows, &hierarchy->likelihood);
+	result->loglik += response_constants(&rows, hierarchy);
 	return result;
 }
 
@@ -271,9 +306,12 @@ typedef struct Passes
 	Oid			gram_type;
 	Oid			prior_type;
 	MemoryContext context;		/* of the last pass */
+	MemoryContext outer;		/* of all of them */
 	int64		tasks;
 	Datum	   *task;
 	Datum	   *gram;
+	double	   *alpha;			/* of the first pass, for all; or NULL */
+	const WmlcHierarchy *hierarchy; /* has what they count */
 	double		log_scale;		/* of all rows, where it was asked for */
 	bool		any_low;		/* some response is below its trials; of the first pass */
 	bool		any_high;		/* and some above 0 */
@@ -305,16 +343,16 @@ pass_query(const Passes *passes, bool first, bool scaled)
 					 passes->schema, passes->family, first ? no_array : "last.coef", exposure, weight,
 					 first ? no_array : "last.covariance");
 	if (first)
-		appendStringInfo(&sql, ", pg_catalog.bool_or(query.y OPERATOR(pg_catalog.<) %s), pg_catalog.bool_or(query.y OPERATOR(pg_catalog.>) 0::pg_catalog.float8)",
-						 exposure);
+		appendStringInfo(&sql, ", pg_catalog.bool_or(query.y OPERATOR(pg_catalog.<) %s), pg_catalog.bool_or(query.y OPERATOR(pg_catalog.>) 0::pg_catalog.float8)%s",
+						 exposure, passes->columns > 5 ? ", pg_catalog.min(query.alpha), pg_catalog.max(query.alpha)" : "");
 	if (scaled)
 		appendStringInfo(&sql,
 						 ", pg_catalog.sum(%s.wml_working_scale(query.x, query.y, %s, last.coef, %s, %s, last.covariance))",
 						 passes->schema, passes->family, exposure, weight);
 	appendStringInfo(&sql,
-					 " FROM (%s\n) AS query (task, x, y%s%s) %s WHERE query.task IS NOT NULL GROUP BY query.task ORDER BY query.task",
+					 " FROM (%s\n) AS query (task, x, y%s%s%s) %s WHERE query.task IS NOT NULL GROUP BY query.task ORDER BY query.task",
 					 passes->query,
-					 passes->columns > 3 ? ", exposure" : "", passes->columns > 4 ? ", weight" : "",
+					 passes->columns > 3 ? ", exposure" : "", passes->columns > 4 ? ", weight" : "", passes->columns > 5 ? ", alpha" : "",
 					 first ? "" : psprintf("JOIN last ON last.task %s query.task", passes->equality));
 	return sql.data;
 }
@@ -325,12 +363,28 @@ read_extras(Passes *passes, HeapTuple tuple, TupleDesc descriptor)
 {
 	bool		is_null;
 
+	int64		j = passes->tasks - 1;
+
 	if (descriptor->natts == 3)
-		passes->log_scale += DatumGetFloat8(SPI_getbinval(tuple, descriptor, 3, &is_null));
-	if (descriptor->natts == 4)
 	{
-		passes->any_low |= DatumGetBool(SPI_getbinval(tuple, descriptor, 3, &is_null));
-		passes->any_high |= DatumGetBool(SPI_getbinval(tuple, descriptor, 4, &is_null));
+		const double *alpha = passes->hierarchy->alpha;
+
+		passes->log_scale += (alpha == NULL ? 1.0 : alpha[j])
+			* DatumGetFloat8(SPI_getbinval(tuple, descriptor, 3, &is_null));
+		return;
+	}
+	if (descriptor->natts < 4)
+		return;
+	passes->any_low |= DatumGetBool(SPI_getbinval(tuple, descriptor, 3, &is_null));
+	passes->any_high |= DatumGetBool(SPI_getbinval(tuple, descriptor, 4, &is_null));
+	if (passes->alpha != NULL)
+	{
+		passes->alpha[j] = DatumGetFloat8(SPI_getbinval(tuple, descriptor, 5, &is_null));
+		if (is_null)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("alpha of a task is NULL")));
+		check_same_alpha(passes->alpha[j], DatumGetFloat8(SPI_getbinval(tuple, descriptor, 6, &is_null)));
 	}
 }
 
@@ -345,6 +399,8 @@ keep_pass(Passes *passes)
 	get_typlenbyval(passes->task_type, &length, &by_value);
 	MemoryContextReset(passes->context);
 	old_context = MemoryContextSwitchTo(passes->context);
+	if (SPI_tuptable->tupdesc->natts == 6)
+		passes->alpha = (double *) MemoryContextAllocHuge(passes->outer, (SPI_processed + 1) * sizeof(double));
 	passes->tasks = 0;
 	passes->log_scale = 0.0;
 	passes->task = (Datum *) MemoryContextAllocHuge(passes->context, (SPI_processed + 1) * sizeof(Datum));
@@ -516,7 +572,8 @@ find_evidence(Passes *passes, WmlcHierarchy *hierarchy, WmlPrior *result)
 		.count = hierarchy->tasks,
 		.moments = hierarchy->moments,
 		.moments_lo = hierarchy->moments_lo,
-		.rows = hierarchy->rows
+		.rows = hierarchy->rows,
+		.alpha = passes->alpha
 	};
 
 	take_over_moments(passes, hierarchy);
@@ -538,6 +595,8 @@ prior_from_passes(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hie
 		.family = psprintf("%s::pg_catalog.text", quote_literal_cstr(text_to_cstring(PG_GETARG_TEXT_PP(ARG_FAMILY)))),
 		.points = options->points,
 		.prior_type = get_func_rettype(function),
+		.hierarchy = hierarchy,
+		.outer = CurrentMemoryContext,
 		.context = AllocSetContextCreate(CurrentMemoryContext, "wml pass", ALLOCSET_DEFAULT_SIZES)
 	};
 	WmlPrior   *result;
@@ -553,6 +612,7 @@ prior_from_passes(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hie
 	check_variety(&hierarchy->likelihood, passes.any_low, passes.any_high);
 	passes.is_new = true;
 	options->points = true;		/* the posteriors' covariances are found in the query */
+	options->alpha = passes.alpha;
 	options->collect = collect_pass;
 	options->collect_arg = &passes;
 	options->prior.random = get_random(fcinfo, wml_gram_from_datum(passes.gram[0])->dims);
@@ -662,6 +722,7 @@ wml_glm_prior_grams(PG_FUNCTION_ARGS)
 	WmlcPriorTasks tasks;
 	WmlPrior   *result;
 	WmlcPrior	prior;
+	void	   *work;
 
 	for (int i = GRAMS; i <= GRAMS_EVENNESS; i++)
 	{
@@ -679,13 +740,15 @@ wml_glm_prior_grams(PG_FUNCTION_ARGS)
 		tasks.alpha = get_task_weights(PG_GETARG_ARRAYTYPE_P(GRAMS_ALPHA), tasks.count);
 	result = wml_prior_create(tasks.dims, 1);
 	prior = wml_prior_view(result);
-	wml_check(wmlc_prior_fit(&tasks, &options, &prior,
-							 wml_allocate(wmlc_prior_fit_workspace(tasks.dims, tasks.count, &options), 1)));
+	work = wml_allocate(wmlc_prior_fit_workspace(tasks.dims, tasks.count, &options), 1);
+	wml_check(wmlc_prior_fit(&tasks, &options, &prior, work));
 	if (prior.tasks == 0.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("weights of all tasks are zero"),
 				 errhint("At least one task needs a positive alpha.")));
+	if (likelihood.family != WMLC_GAUSSIAN)
+		wml_check(wmlc_prior_widen(&prior, work, wml_allocate(wmlc_prior_widen_workspace(tasks.dims, &options), 1)));
 	prior.family = likelihood.family;
 	prior.dispersion = likelihood.dispersion;
 	wml_prior_fill(result, &prior, prior_flags(&options));

@@ -43,9 +43,9 @@ draw(WmlcFamily family, double eta, uint64_t *seed)
 	return count;
 }
 
-/* Coefficients are 0.5 on average and spread by 1. */
+/* Coefficients are 0.5 on average, the first one as given, and spread alike. */
 static Sample
-make_sample(WmlcFamily family, int dims, int tasks, int rows, double spread, uint64_t seed)
+make_sample_about(WmlcFamily family, double constant, int dims, int tasks, int rows, double spread, uint64_t seed)
 {
 	Sample		sample = {.dims = dims, .tasks = tasks, .rows = rows};
 
@@ -60,7 +60,7 @@ make_sample(WmlcFamily family, int dims, int tasks, int rows, double spread, uin
 		double		w[4];
 
 		for (int k = 0; k < dims; k++)
-			w[k] = 0.5 + spread * check_normal(&seed);
+			w[k] = (k == 0 ? constant : 0.5) + spread * check_normal(&seed);
 		for (int i = j * rows; i < (j + 1) * rows; i++)
 		{
 			for (int k = 0; k < dims; k++)
@@ -69,6 +69,12 @@ make_sample(WmlcFamily family, int dims, int tasks, int rows, double spread, uin
 		}
 	}
 	return sample;
+}
+
+static Sample
+make_sample(WmlcFamily family, int dims, int tasks, int rows, double spread, uint64_t seed)
+{
+	return make_sample_about(family, 0.5, dims, tasks, rows, spread, seed);
 }
 
 static void
@@ -286,6 +292,25 @@ test_target(void)
 	CHECK_NEAR(variance, sum[2] / sum[0] - sum[1] * sum[1] / (sum[0] * sum[0]), 0.06);
 }
 
+/* Rare events: errors of means that know of the spread's.  Without that 0.79 are covered. */
+static void
+test_rare_coverage(void)
+{
+	int			covered = 0;
+	const int	repeats = 100;
+
+	for (int r = 0; r < repeats; r++)
+	{
+		Sample		sample = make_sample_about(WMLC_BINOMIAL, -2.5, 2, 300, 10, 0.7, 300 + r);
+
+		fit(&sample, WMLC_BINOMIAL, false, 1e-3);
+		covered += fabs(sample.mean[0] + 2.5) < 1.6448536 * sample.mean_error[0];
+		covered += fabs(sample.mean[1] - 0.5) < 1.6448536 * sample.mean_error[1];
+		discard(&sample);
+	}
+	CHECK(covered >= 170 && covered <= 190, "%d of 200", covered);
+}
+
 int
 main(void)
 {
@@ -295,5 +320,6 @@ main(void)
 	test_coverage();
 	test_evidence();
 	test_target();
+	test_rare_coverage();
 	return check_summary();
 }

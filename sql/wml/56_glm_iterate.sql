@@ -1,0 +1,76 @@
+
+-- Passes over a table
+
+CREATE FUNCTION wml_prior_change(before wml_prior, after wml_prior) RETURNS float8
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT max(greatest(abs(new_mean - mean), abs(sqrt(new_cov[k][k]) - sqrt(cov[k][k])))
+			   / coalesce(nullif(sqrt(new_cov[k][k] + error * error), 0), 1))
+	FROM (SELECT @extschema@.wml_prior_covariance(before) AS cov, @extschema@.wml_prior_covariance(after) AS new_cov) AS c,
+		 unnest(@extschema@.wml_prior_mean(before), @extschema@.wml_prior_mean(after), @extschema@.wml_prior_mean_error(after))
+		 WITH ORDINALITY AS m (mean, new_mean, error, k)
+$$;
+COMMENT ON FUNCTION wml_prior_change(wml_prior, wml_prior) IS 'how far two priors are apart: the largest difference of means or standard deviations, in units of spread and error';
+
+CREATE PROCEDURE wml_glm_iterate(state text, source regclass, task text, x text, y text, family text DEFAULT 'binomial',
+								 exposure text DEFAULT '1', weight text DEFAULT '1', covariance text DEFAULT 'full',
+								 method text DEFAULT 'ml', evenness float8 DEFAULT 0, approximation text DEFAULT 'ep',
+								 tolerance float8 DEFAULT 0.001, iterations int DEFAULT 50, commits bool DEFAULT false)
+	LANGUAGE plpgsql AS $$
+DECLARE
+	rows_of text := pg_catalog.format('SELECT (%s) AS task, (%s)::pg_catalog.float8[] AS x, (%s)::pg_catalog.float8 AS y, '
+									  '(%s)::pg_catalog.float8 AS exposure, (%s)::pg_catalog.float8 AS weight FROM %s',
+									  task, x, y, exposure, weight, source);
+	fit text;
+	collect text;
+	prior @extschema@.wml_prior;
+	found @extschema@.wml_prior;
+	change float8;
+BEGIN
+	IF approximation IS NULL OR approximation NOT IN ('ep', 'pql') THEN
+		RAISE EXCEPTION 'unknown approximation: "%"', approximation
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Known words are "ep" and "pql".';
+	END IF;
+	IF NOT coalesce(iterations > 0 AND tolerance >= 0, false) THEN
+		RAISE EXCEPTION 'iterations must be positive, and tolerance not negative'
+			USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	IF pg_catalog.to_regclass(state) IS NULL THEN
+		EXECUTE pg_catalog.format('CREATE TABLE %s AS SELECT task, @extschema@.wml_working_gram(x, y, %L, NULL, exposure, weight) AS gram '
+								  'FROM (%s) AS r WHERE task IS NOT NULL GROUP BY task', state, family, rows_of);
+		IF commits THEN
+			COMMIT;
+		END IF;
+	END IF;
+	state := state::regclass::text;
+	fit := pg_catalog.format('SELECT @extschema@.wml_glm_prior(pg_catalog.array_agg(gram), %L, covariance => %L, method => %L, evenness => %L) FROM %s',
+							 family, covariance, method, evenness, state);
+	collect := 'CREATE TEMPORARY TABLE wml_next_state AS '
+		'SELECT r.task, @extschema@.wml_working_gram(r.x, r.y, %1$L, p.coef, r.exposure, r.weight, p.covariance) AS gram '
+		'FROM (%2$s) AS r JOIN (SELECT task, @extschema@.wml_posterior_coef(%3$L, gram) AS coef, '
+		'CASE WHEN %4$L THEN @extschema@.wml_posterior_covariance(%3$L, gram) END AS covariance FROM %5$s OFFSET 0) AS p '
+		'ON p.task = r.task GROUP BY r.task';
+	EXECUTE fit INTO found;
+	FOR pass IN 1 .. iterations LOOP
+		prior := found;
+		EXECUTE pg_catalog.format(collect, family, rows_of, prior::text, approximation = 'ep', state);
+		EXECUTE pg_catalog.format('DELETE FROM %s', state);
+		EXECUTE pg_catalog.format('INSERT INTO %s (task, gram) SELECT task, gram FROM pg_temp.wml_next_state', state);
+		DROP TABLE pg_temp.wml_next_state;
+		EXECUTE fit INTO found;
+		change := @extschema@.wml_prior_change(prior, found);
+		IF commits THEN
+			COMMIT;
+		END IF;
+		IF coalesce(pg_catalog.current_setting('wml.progress', true), 'on') <> 'off' THEN
+			RAISE NOTICE 'pass %: the prior moved by % of its spread', pass, pg_catalog.btrim(pg_catalog.to_char(change, '9.9EEEE'));
+		END IF;
+		IF change <= tolerance THEN
+			RETURN;
+		END IF;
+	END LOOP;
+	RAISE WARNING 'prior stopped after % iterations', iterations
+		USING DETAIL = pg_catalog.format('In the last one it moved by %s of its spread.', pg_catalog.btrim(pg_catalog.to_char(change, '9.9EEEE'))),
+			HINT = 'Call the procedure again: it goes on from the state.';
+END $$;
+COMMENT ON PROCEDURE wml_glm_iterate(text, regclass, text, text, text, text, text, text, text, text, float8, text, float8, int, bool) IS 'collect the tasks'' working grams of a hierarchical model in a table, pass after pass over another one';

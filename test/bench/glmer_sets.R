@@ -1,0 +1,69 @@
+# Data sets of R's packages with yes-or-no responses or counts of groups, for test/bench/glmer_sets.  Argument: the set's
+# name.  Writes CSV without a header: task, y, exposure, and the features, the first of which is the constant; with "list",
+# the names of the sets whose package is installed, with the family of each and the positions of fixed features; with "glmer",
+# what glmer loses on the rows of bench_row that are not known.
+
+sets <- list(
+	bank = list("bayesm", "binomial", "{}", function() {
+		d <- get(data(bank, package = "bayesm"))$choiceAtt
+		cbind(d$id, d$choice, 1, 1, as.matrix(d[, -(1:2)]))
+	}),
+	contraception = list("mlmRev", "binomial", "{3,4,5}", function() {
+		d <- get(data(Contraception, package = "mlmRev"))
+		cbind(as.integer(d$district), d$use == "Y", 1, 1, d$urban == "Y", d$age / 10, (d$age / 10)^2, d$livch != "0")
+	}),
+	verbagg = list("lme4", "binomial", "{}", function() {
+		d <- get(data(VerbAgg, package = "lme4"))
+		cbind(as.integer(d$id), d$r2 == "Y", 1, 1, d$btype == "scold", d$btype == "shout", d$situ == "self", d$mode == "do")
+	}),
+	cbpp = list("lme4", "binomial", "{2,3,4}", function() {
+		d <- get(data(cbpp, package = "lme4"))
+		cbind(as.integer(d$herd), d$incidence, d$size, 1, d$period == 2, d$period == 3, d$period == 4)
+	}),
+	grouseticks = list("lme4", "poisson", "{2,3,4}", function() {
+		d <- get(data(grouseticks, package = "lme4"))
+		cbind(as.integer(d$BROOD), d$TICKS, 1, 1, d$YEAR == 96, d$YEAR == 97, (d$HEIGHT - 460) / 100)
+	}),
+	bacteria = list("MASS", "binomial", "{3,4}", function() {
+		d <- get(data(bacteria, package = "MASS"))
+		cbind(as.integer(d$ID), d$y == "y", 1, 1, d$week > 2, d$trt == "drug", d$trt == "drug+")
+	}),
+	epil = list("MASS", "poisson", "{2,3,4,5}", function() {
+		d <- get(data(epil, package = "MASS"))
+		cbind(d$subject, d$y, 1, 1, log(d$base / 4), d$trt == "progabide", log(d$age), d$V4)
+	})
+)
+
+# glmer of the known rows, and the loss of the others: the table bench_row is as in glmer_sets
+fit_glmer <- function(family, fixed) {
+	suppressPackageStartupMessages(library(lme4))
+	query <- "COPY (SELECT task, y, exposure, known::int, array_to_string(x, ' ') FROM bench_row) TO STDOUT (FORMAT csv)"
+	rows <- read.csv(pipe(paste("psql -X -q -c", shQuote(query))), header = FALSE)
+	x <- as.matrix(read.table(text = as.character(rows[[5]])))
+	colnames(x) <- paste0("x", seq_len(ncol(x)))
+	data <- data.frame(task = factor(rows[[1]]), y = rows[[2]], exposure = rows[[3]], x)
+	known <- rows[[4]] == 1
+	random <- setdiff(seq_len(ncol(x)), as.integer(strsplit(gsub("[{}]", "", fixed), ",")[[1]]))
+	response <- if (family == "binomial") "cbind(y, exposure - y)" else "y"
+	model <- as.formula(sprintf("%s ~ 0 + %s + (0 + %s | task)", response, paste(colnames(x), collapse = " + "),
+		paste(colnames(x)[random], collapse = " + ")))
+	limit <- as.numeric(Sys.getenv("LIMIT", "120"))
+	setTimeLimit(cpu = limit, transient = TRUE)
+	fit <- tryCatch(suppressWarnings(suppressMessages(glmer(model, data[known, ], family = family, nAGQ = 1))),
+		error = function(e) if (grepl("time limit", conditionMessage(e))) quit(status = 3) else stop(e))
+	setTimeLimit()
+	rest <- data[!known, ]
+	m <- predict(fit, rest, type = "response", allow.new.levels = TRUE)
+	if (family == "binomial") cat(-sum(rest$y * log(m) + (rest$exposure - rest$y) * log1p(-m)) / sum(rest$exposure), "\n")
+	else cat(mean(m - rest$y * log(m) + lgamma(rest$y + 1)), "\n")
+}
+
+arguments <- commandArgs(TRUE)
+name <- arguments[1]
+if (name == "list") {
+	for (set in names(sets))
+		if (requireNamespace(sets[[set]][[1]], quietly = TRUE)) cat(set, sets[[set]][[2]], sets[[set]][[3]], "\n")
+} else if (name == "glmer") {
+	fit_glmer(arguments[2], arguments[3])
+} else
+	write.table(1.0 * sets[[name]][[4]](), sep = ",", row.names = FALSE, col.names = FALSE, quote = FALSE)
