@@ -358,7 +358,8 @@ count_parameters(const WmlcPriorFit *fit)
 	double		spread = fit->options->covariance == WMLC_PRIOR_FULL
 		? (double) wmlc_triangle_size(fit->reduced.height) : fit->feature_count;
 
-	return r - fit->smooth.count + (fit->smooth.count > 0) + spread + (fit->options->fixed_noise == 0.0) + fit->task_prior.own_noise
+	return r - fit->smooth.count + (fit->smooth.count > 0) + spread
+		+ (fit->options->fixed_noise == 0.0) + fit->task_prior.own_noise
 		+ (fit->task_prior.student && !fit->task_prior.fixed_degrees);
 }
 
@@ -374,6 +375,46 @@ is_finite(const WmlcPrior *prior)
 	for (int i = 0; i < d * d; i++)
 		finite &= isfinite(prior->factor[i]) && isfinite(prior->mean_covariance[i]);
 	return finite;
+}
+
+/* What the fit has found, in the caller's units; response_scale is one internal unit of the response. */
+static void
+describe(FitMemory *memory, double response_scale, WmlcPrior *prior)
+{
+	WmlcPriorFit *fit = &memory->fit;
+	const WmlcPriorOptions *options = fit->options;
+
+	prior->noise = fit->current.noise * response_scale * response_scale;
+	if (options->fixed_noise > 0.0)
+		prior->noise = options->fixed_noise;
+	else if (fit->reduced.response_unit == 0.0)
+		prior->noise = 0.0;
+	prior->tasks = memory->weights.tasks;
+	prior->effective_tasks = memory->weights.total;
+	prior->rows = memory->weights.rows;
+	prior->smooth_degrees = wmlc_smooth_degrees(&fit->smooth, &fit->reduced, &fit->current);
+	prior->smooth_sd = wmlc_smooth_sd(&fit->smooth, &fit->reduced, &fit->current) * response_scale;
+	prior->noise_degrees = find_noise_degrees(fit, prior->smooth_degrees);
+	prior->loglik = find_loglik(fit);
+	prior->iterations = fit->iterations;
+	prior->rank = fit->current.directions;
+	prior->design_rank = fit->reduced.rank;
+	prior->converged = fit->converged;
+	prior->singular = prior->rank < fit->feature_count;
+	prior->saturated = options->fixed_noise == 0.0 && !options->own_noise
+		&& fit->current.noise <= fit->reduced.floor;
+	if (options->own_noise && fit->reduced.response_unit > 0.0)
+	{
+		prior->noise_shape = fit->task_prior.noise_shape;
+		prior->noise = fit->task_prior.noise_rate / prior->noise_shape
+			* response_scale * response_scale;
+	}
+	if (options->student)
+		prior->spread_degrees = fit->task_prior.degrees;
+	prior->parameters = count_parameters(fit);
+	write_prior(memory, prior);
+	if (prior->smooth_sd == 0.0)
+		clear_smooth(&fit->reduced, prior);
 }
 
 WmlcStatus
@@ -420,37 +461,7 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	if (status != WMLC_OK)
 		return status;
 
-	prior->noise = fit->current.noise * response_scale * response_scale;
-	if (options->fixed_noise > 0.0)
-		prior->noise = options->fixed_noise;
-	else if (fit->reduced.response_unit == 0.0)
-		prior->noise = 0.0;
-	prior->tasks = memory->weights.tasks;
-	prior->effective_tasks = memory->weights.total;
-	prior->rows = memory->weights.rows;
-	prior->smooth_degrees = wmlc_smooth_degrees(&fit->smooth, &fit->reduced, &fit->current);
-	prior->smooth_sd = wmlc_smooth_sd(&fit->smooth, &fit->reduced, &fit->current) * response_scale;
-	prior->noise_degrees = find_noise_degrees(fit, prior->smooth_degrees);
-	prior->loglik = find_loglik(fit);
-	prior->iterations = fit->iterations;
-	prior->rank = fit->current.directions;
-	prior->design_rank = fit->reduced.rank;
-	prior->converged = fit->converged;
-	prior->singular = prior->rank < fit->feature_count;
-	prior->saturated = options->fixed_noise == 0.0 && !options->own_noise
-		&& fit->current.noise <= fit->reduced.floor;
-	if (options->own_noise && fit->reduced.response_unit > 0.0)
-	{
-		prior->noise_shape = fit->task_prior.noise_shape;
-		prior->noise = fit->task_prior.noise_rate / prior->noise_shape
-			* response_scale * response_scale;
-	}
-	if (options->student)
-		prior->spread_degrees = fit->task_prior.degrees;
-	prior->parameters = count_parameters(fit);
-	write_prior(memory, prior);
-	if (prior->smooth_sd == 0.0)
-		clear_smooth(&fit->reduced, prior);
+	describe(memory, response_scale, prior);
 	return is_finite(prior) ? WMLC_OK : WMLC_NOT_FINITE;
 }
 

@@ -53,16 +53,6 @@
 #define FIRST_DAMPING 1e-6
 #define LARGEST_DAMPING 1e6
 
-static void
-point_layout(WmlcPriorPoint *point, size_t d, WmlcArena *arena)
-{
-	point->lambda = wmlc_arena_doubles(arena, d * d + WMLC_PRIOR_TILE);
-	point->feature = wmlc_arena_take(arena, d, sizeof(int));
-	point->mean = wmlc_arena_doubles(arena, d);
-	point->precision = wmlc_arena_doubles(arena, d * d);
-	point->precision_factor = wmlc_arena_doubles(arena, d * d);
-}
-
 void
 wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count, const WmlcPriorOptions *options,
 				WmlcArena *arena)
@@ -90,140 +80,14 @@ wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count, const WmlcPriorOption
 	if (wmlc_keeps_products(dims, options))
 		fit->slope.products = wmlc_arena_doubles(arena, full ? packed * packed
 												 : q * wmlc_triangle_size(dims));
-	point_layout(&fit->current, d, arena);
-	point_layout(&fit->trial, d, arena);
+	wmlc_point_layout(&fit->current, d, arena);
+	wmlc_point_layout(&fit->trial, d, arena);
 	fit->pull = wmlc_arena_doubles(arena, d);
 	fit->phi = wmlc_arena_doubles(arena, d * d + WMLC_PRIOR_TILE);
 	fit->scratch = wmlc_arena_doubles(arena, d * d);
 }
 
-/*
- * Complete the point whose lambda is given: the best mu and s2, and the
- * objective.  point->mean is a first guess of mu, from which the correction is
- * found, so that nothing cancels once the guess is good.
- */
-static WmlcStatus
-evaluate(WmlcPriorFit *fit, WmlcPriorPoint *point)
-{
-	const WmlcReduced *reduced = &fit->reduced;
-	int			r = reduced->rank;
-	int			stride = r > 0 ? r : 1;
-	double		log_det,
-				squares,
-				rss,
-				objective;
-	WmlcStatus	status = wmlc_sweep_value(&fit->sweep, point, fit->pull, &log_det, &squares);
-
-	if (status != WMLC_OK)
-		return status;
-	if (fit->smooth.count > 0)
-		wmlc_smooth_add(&fit->smooth, reduced, point, fit->pull, &squares);
-	point->objective = INFINITY;
-	memcpy(point->precision_factor, point->precision, (size_t) r * r * sizeof(double));
-	if (r > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', r, point->precision_factor, r) != 0)
-		return WMLC_OK;
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, r, point->precision_factor,
-				stride, fit->pull, 1);
-	rss = reduced->within + fmax(squares - cblas_ddot(r, fit->pull, 1, fit->pull, 1), 0.0);
-	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, r, point->precision_factor,
-				stride, fit->pull, 1);
-	cblas_daxpy(r, 1.0, fit->pull, 1, point->mean, 1);
-
-	point->noise = reduced->fixed_noise > 0.0 ? reduced->fixed_noise
-		: fmax(rss / fit->degrees, reduced->floor);
-	objective = log_det + fit->degrees * log(2.0 * M_PI * point->noise) + rss / point->noise;
-	if (fit->options->method == WMLC_PRIOR_REML)
-		for (int i = 0; i < r; i++)
-			objective += 2.0 * log(point->precision_factor[i + (size_t) i * r]);
-	if (fit->smooth.count > 0)
-		objective -= fit->smooth.count * log(fit->smooth.penalty);
-	objective += wmlc_model_penalty(&fit->model, reduced, point, fit->options->evenness);
-	if (isfinite(objective))
-		point->objective = objective;
-	return WMLC_OK;
-}
-
-static void
-swap_points(WmlcPriorFit *fit)
-{
-	WmlcPriorPoint point = fit->current;
-
-	fit->current = fit->trial;
-	fit->trial = point;
-}
-
 /* ---- Lambda ---- */
-
-static void
-start(WmlcPriorFit *fit)
-{
-	const WmlcReduced *reduced = &fit->reduced;
-	WmlcPriorPoint *point = &fit->current;
-	int			r = reduced->rank;
-	int			d = reduced->dims;
-	int			m = 0;
-
-	memset(point->mean, 0, r * sizeof(double));
-	memset(point->lambda, 0, ((size_t) d * d + WMLC_PRIOR_TILE) * sizeof(double));
-	point->directions = fit->options->covariance == WMLC_PRIOR_FULL ? reduced->height : 0;
-	for (int k = 0; k < point->directions; k++)
-	{
-		point->lambda[k + (size_t) k * point->directions] = 1.0;
-		point->feature[k] = k;
-	}
-	if (fit->options->covariance == WMLC_PRIOR_FULL)
-		return;
-
-	/* One column for each feature that is not zero throughout. */
-	for (int k = 0; k < fit->feature_count; k++)
-		point->directions +=
-			cblas_dasum(r, reduced->loadings + (size_t) fit->features[k] * r, 1) > 0.0;
-	for (int k = 0; k < fit->feature_count; k++)
-	{
-		const double *loading = reduced->loadings + (size_t) fit->features[k] * r;
-		double		norm = cblas_dnrm2(r, loading, 1);
-
-		if (norm == 0.0)
-			continue;
-		for (int i = 0; i < r; i++)
-			point->lambda[(size_t) i * point->directions + m] = loading[i] / norm;
-		point->feature[m++] = k;
-	}
-}
-
-/*
- * Lambda of the prior that options->near names, in place of the first one: its
- * columns in internal units, or their lengths if S is diagonal.
- */
-static void
-start_near(WmlcPriorFit *fit, const WmlcPrior *near)
-{
-	const WmlcReduced *reduced = &fit->reduced;
-	WmlcPriorPoint *point = &fit->current;
-	int			r = reduced->rank;
-	int			d = reduced->dims;
-	bool		full = fit->options->covariance == WMLC_PRIOR_FULL;
-	double		sd = reduced->response_unit * sqrt(reduced->fixed_noise);
-
-	if (full)
-		point->directions = d;
-	for (int m = 0; m < point->directions; m++)
-	{
-		int			column = full ? m : fit->features[point->feature[m]];
-
-		for (int i = 0; i < r; i++)
-			point->lambda[(size_t) i * point->directions + m] = 0.0;
-		for (int k = column; k < d; k++)
-		{
-			double		entry = near->factor[k + (size_t) column * d] / sd
-				* reduced->scale[d] / reduced->scale[k];
-
-			for (int i = 0; i < reduced->height && (full || k == column); i++)
-				point->lambda[(size_t) i * point->directions + m] += entry
-					* reduced->loadings[i + (size_t) k * r];
-		}
-	}
-}
 
 /* target (r x m) = source (r x n) times an n x m matrix; all but this one by rows */
 static void
@@ -304,21 +168,6 @@ drop_directions(WmlcPriorFit *fit, WmlcPriorPoint *point, double threshold)
 		select_columns(point, fit->reduced.rank, shares);
 }
 
-static void
-copy_point(const WmlcPriorFit *fit, const WmlcPriorPoint *from, WmlcPriorPoint *to)
-{
-	size_t		r = fit->reduced.rank;
-
-	to->directions = from->directions;
-	to->noise = from->noise;
-	to->objective = from->objective;
-	memcpy(to->feature, from->feature, from->directions * sizeof(int));
-	memcpy(to->lambda, from->lambda, r * from->directions * sizeof(double));
-	memcpy(to->mean, from->mean, r * sizeof(double));
-	memcpy(to->precision, from->precision, r * r * sizeof(double));
-	memcpy(to->precision_factor, from->precision_factor, r * r * sizeof(double));
-}
-
 /*
  * The frame: Lambda, and before it, if S is full, the directions that carry
  * information but no spread, scaled to the information of one task.
@@ -397,7 +246,7 @@ try_change(WmlcPriorFit *fit)
 	memcpy(fit->trial.feature, fit->current.feature, m * sizeof(int));
 	memcpy(fit->trial.mean, fit->current.mean, r * sizeof(double));
 	multiply_lambda(r, model->directions, m, fit->phi, model->change, fit->trial.lambda);
-	return evaluate(fit, &fit->trial);
+	return wmlc_point_evaluate(fit, &fit->trial);
 }
 
 /* Differences of the objective below this are rounding. */
@@ -431,7 +280,7 @@ newton_step(WmlcPriorFit *fit, double *damping, double *expected)
 			return status;
 		gain = fit->current.objective - fit->trial.objective;
 		if (gain >= 0.0)
-			swap_points(fit);
+			wmlc_points_swap(fit);
 		if (gain < 0.25 * *expected)
 			*damping = fmax(10.0 * *damping, FIRST_DAMPING);
 		else if (gain > 0.75 * *expected)
@@ -474,13 +323,13 @@ settle(WmlcPriorFit *fit)
 	WmlcStatus	status;
 
 	find_shares(fit, &fit->current);
-	copy_point(fit, &fit->current, &fit->trial);
+	wmlc_point_copy(fit, &fit->current, &fit->trial);
 	drop_directions(fit, &fit->trial, NEARLY_DEAD);
 	if (fit->trial.directions == fit->current.directions)
 		return WMLC_OK;
-	status = evaluate(fit, &fit->trial);
+	status = wmlc_point_evaluate(fit, &fit->trial);
 	if (status == WMLC_OK && fit->trial.objective <= fit->current.objective + rounding(fit))
-		swap_points(fit);
+		wmlc_points_swap(fit);
 	return status;
 }
 
@@ -552,7 +401,7 @@ add_directions(WmlcPriorFit *fit, int candidates, double length)
 	int			r = fit->reduced.rank;
 	int			m = current->directions;
 
-	copy_point(fit, current, trial);
+	wmlc_point_copy(fit, current, trial);
 	for (int k = 0; k < candidates; k++)
 		if (slopes[k] < REVIVED)
 			trial->feature[trial->directions++] = k;
@@ -592,12 +441,12 @@ revive(WmlcPriorFit *fit, bool *revived)
 		add_directions(fit, candidates, length);
 		if (fit->trial.directions == fit->current.directions)
 			return WMLC_OK;
-		status = evaluate(fit, &fit->trial);
+		status = wmlc_point_evaluate(fit, &fit->trial);
 		*revived = fit->trial.objective < fit->current.objective - TOLERANCE;
 		length *= 0.5;
 	}
 	if (*revived)
-		swap_points(fit);
+		wmlc_points_swap(fit);
 	return status;
 }
 
@@ -623,16 +472,16 @@ static WmlcStatus
 find_first(WmlcPriorFit *fit)
 {
 	size_t		size = (size_t) fit->reduced.rank * fit->current.directions;
-	WmlcStatus	status = evaluate(fit, &fit->current);
+	WmlcStatus	status = wmlc_point_evaluate(fit, &fit->current);
 
 	for (int k = 0; k < MOST_FIRST && status == WMLC_OK; k++)
 	{
-		copy_point(fit, &fit->current, &fit->trial);
+		wmlc_point_copy(fit, &fit->current, &fit->trial);
 		cblas_dscal(size, FIRST_RATIO, fit->trial.lambda, 1);
-		status = evaluate(fit, &fit->trial);
+		status = wmlc_point_evaluate(fit, &fit->trial);
 		if (!(fit->trial.objective < fit->current.objective))
 			break;
-		swap_points(fit);
+		wmlc_points_swap(fit);
 	}
 	return status;
 }
@@ -652,11 +501,11 @@ improve_smooth(WmlcPriorFit *fit, double *gain)
 		return WMLC_OK;
 	fit->smooth.penalty = wmlc_smooth_choose(&fit->smooth, &fit->reduced, &fit->current,
 											 fit->degrees);
-	copy_point(fit, &fit->current, &fit->trial);
-	status = evaluate(fit, &fit->trial);
+	wmlc_point_copy(fit, &fit->current, &fit->trial);
+	status = wmlc_point_evaluate(fit, &fit->trial);
 	*gain = fmax(fit->current.objective - fit->trial.objective, 0.0);
 	if (*gain > 0.0)
-		swap_points(fit);
+		wmlc_points_swap(fit);
 	else
 		fit->smooth.penalty = before;
 	return status;
@@ -782,7 +631,7 @@ iterate_robust(WmlcPriorFit *fit)
 		status = wmlc_task_update(&fit->task_prior, &fit->sweep, &fit->reduced, &fit->current,
 								  &change);
 		if (status == WMLC_OK)
-			status = evaluate(fit, &fit->current);
+			status = wmlc_point_evaluate(fit, &fit->current);
 		if (status == WMLC_OK && fit->current.directions > 0)
 		{
 			fit->iterations++;
@@ -818,7 +667,7 @@ judge_smooth(WmlcPriorFit *fit)
 		status = wmlc_leave_choose(&fit->leave, &fit->smooth, &fit->sweep, &fit->reduced,
 								   &fit->current);
 		if (status == WMLC_OK)
-			status = evaluate(fit, &fit->current);
+			status = wmlc_point_evaluate(fit, &fit->current);
 		if (status == WMLC_OK)
 			status = iterate(fit);
 	}
@@ -852,14 +701,14 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 	status = wmlc_sum_fixed(&fit->reduced, fit->options->poll);
 	if (status != WMLC_OK)
 		return status;
-	start(fit);
+	wmlc_point_start(fit);
 	if (spread && fit->current.directions > 0)
 	{
 		if (fit->options->near != NULL && fit->reduced.fixed_noise > 0.0
 			&& fit->options->evenness == 0.0)
 		{
-			start_near(fit, fit->options->near);
-			status = evaluate(fit, &fit->current);
+			wmlc_point_start_near(fit, fit->options->near);
+			status = wmlc_point_evaluate(fit, &fit->current);
 		}
 		else
 			status = find_first(fit);
@@ -869,7 +718,7 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 		return status == WMLC_OK && fit->smooth.count > 0 ? judge_smooth(fit) : status;
 	}
 	fit->current.directions = 0;
-	status = evaluate(fit, &fit->current);
+	status = wmlc_point_evaluate(fit, &fit->current);
 	while (status == WMLC_OK && gain > TOLERANCE)
 		status = improve_smooth(fit, &gain);
 	if (status == WMLC_OK && is_robust(fit))

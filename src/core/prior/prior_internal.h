@@ -12,6 +12,7 @@
  *	  prior_sweep.c		sums over all tasks at a given T: the objective
  *	  prior_slope.c		the same for its derivatives
  *	  prior_newton.c	the local quadratic model of the objective and its minimum
+ *	  prior_point.c		a point of the iteration, and the objective there
  *	  prior_fit.c		the iteration
  *	  prior.c			in from the caller's units and out again
  *	  prior_posteriors.c	the tasks' coefficients under the prior
@@ -550,7 +551,7 @@ extern bool wmlc_model_newton(WmlcPriorModel *model, double damping, double *exp
 /* Eigenvalues (ascending) and vectors of a symmetric n x n matrix, in place. */
 extern void wmlc_model_eigen(WmlcPriorModel *model, int n, double *matrix, double *values);
 
-/* ---- prior_fit.c ---- */
+/* ---- the fit ---- */
 
 typedef struct WmlcPriorFit
 {
@@ -576,6 +577,32 @@ typedef struct WmlcPriorFit
 	int			iterations;
 	bool		converged;
 } WmlcPriorFit;
+
+/* ---- prior_point.c ---- */
+
+extern void wmlc_point_layout(WmlcPriorPoint *point, size_t d, WmlcArena *arena);
+
+/*
+ * Complete the point whose lambda is given: the best mu and s2, and the
+ * objective.  point->mean is a first guess of mu, from which the correction is
+ * found, so that nothing cancels once the guess is good.
+ */
+extern WmlcStatus wmlc_point_evaluate(WmlcPriorFit *fit, WmlcPriorPoint *point);
+
+extern void wmlc_points_swap(WmlcPriorFit *fit);
+extern void wmlc_point_copy(const WmlcPriorFit *fit, const WmlcPriorPoint *from,
+							WmlcPriorPoint *to);
+
+/* The first Lambda: the identity, or one column for each feature that has spread. */
+extern void wmlc_point_start(WmlcPriorFit *fit);
+
+/*
+ * Lambda of the prior that options->near names, in place of the first one: its
+ * columns in internal units, or their lengths if S is diagonal.
+ */
+extern void wmlc_point_start_near(WmlcPriorFit *fit, const WmlcPrior *near);
+
+/* ---- prior_fit.c ---- */
 
 extern void wmlc_fit_layout(WmlcPriorFit *fit, int dims, size_t count,
 							const WmlcPriorOptions *options, WmlcArena *arena);
