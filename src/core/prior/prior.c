@@ -14,6 +14,7 @@
 typedef struct FitMemory
 {
 	size_t		count;			/* of tasks */
+	WmlcPriorOptions options;	/* the caller's, whose own may be gone when the fit is asked again */
 	WmlcPriorFit fit;
 	WmlcPriorWeights weights;
 	double	   *vectors;		/* d x (2 d + 1): mean, factors of S and of mu's covariance */
@@ -428,7 +429,8 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 				response_scale;
 
 	clear_prior(prior, tasks->dims);
-	(void) fit_layout(memory, tasks->dims, tasks->count, options, work);
+	memory->options = *options;
+	(void) fit_layout(memory, tasks->dims, tasks->count, &memory->options, work);
 	fit->task_prior.correction = 0.0;
 	status = wmlc_prior_weigh(tasks, &memory->weights);
 	if (status != WMLC_OK || memory->weights.tasks == 0.0)

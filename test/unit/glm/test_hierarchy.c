@@ -263,15 +263,17 @@ test_target(void)
 				y[] = {1.0, 1.0, 1.0, 1.0, 0.0};
 	WmlcGlmRows rows = {.dims = 1, .count = 5, .x = x, .y = y};
 	WmlcGram   *gram = malloc(wmlc_gram_bytes(1));
+	void	   *gram_work = malloc(wmlc_target_gram_workspace(1));
+	void	   *posterior_work = malloc(wmlc_posterior_workspace(1));
 	WmlcPosterior posterior;
 	double		sum[3] = {0.0},
 				variance;
 	bool		converged;
 
-	CHECK(wmlc_target_gram(&prior, &rows, false, gram, &converged, malloc(wmlc_target_gram_workspace(1)), NULL) == WMLC_OK
+	CHECK(wmlc_target_gram(&prior, &rows, false, gram, &converged, gram_work, NULL) == WMLC_OK
 		  && converged, "gram");
 	CHECK(wmlc_posterior(&prior, gram->sums, gram->sums + wmlc_gram_entries(1), &posterior,
-						 malloc(wmlc_posterior_workspace(1))) == WMLC_OK, "posterior");
+						 posterior_work) == WMLC_OK, "posterior");
 	wmlc_posterior_covariance(&posterior, &variance);
 	for (int i = -1000; i <= 1000; i++)
 	{
@@ -290,6 +292,9 @@ test_target(void)
 	}
 	CHECK_NEAR(posterior.coef[0], sum[1] / sum[0], 0.01);
 	CHECK_NEAR(variance, sum[2] / sum[0] - sum[1] * sum[1] / (sum[0] * sum[0]), 0.06);
+	free(posterior_work);
+	free(gram_work);
+	free(gram);
 }
 
 /* Rare events: errors of means that know of the spread's.  Without that 0.79 are covered. */
