@@ -23,12 +23,17 @@ SELECT s.task, s.gram <-> t.gram AS distance,
 FROM task AS s, task AS t WHERE s.task <> 'target' AND t.task = 'target';
 
 \pset title 'Distances and weights of the nine sources:'
-SELECT format('(%s, %s)', a, b) AS "centre of the source", round(distance::numeric, 2) AS "distance from the target",
+SELECT substr(task, 8)::int AS source, format('(%s, %s)', a, b) AS centre, round(distance::numeric, 2) AS "distance from the target",
 	round(mixture::numeric, 3) AS "weight: mixture", round(closest::numeric, 3) AS "weight: closest"
 FROM weighted JOIN centre USING (task) ORDER BY distance
 \g (format=aligned border=2) :out/gaussians.table
 
-SELECT a, b, mixture, closest FROM weighted JOIN centre USING (task) ORDER BY task
+SELECT substr(task, 8)::int AS source, mixture, closest FROM weighted ORDER BY source
 \g :out/gaussians.csv
+-- Of each source 40 points, enough to see where it lies
+SELECT round(a::numeric, 3) AS a, round(b::numeric, 3) AS b, mixture, closest
+FROM (SELECT *, row_number() OVER (PARTITION BY task) AS i FROM point) AS p JOIN weighted USING (task)
+WHERE i <= 40 ORDER BY task, i
+\g :out/gaussians_sources.csv
 SELECT a, b FROM point WHERE task = 'target'
 \g :out/gaussians_target.csv

@@ -4,10 +4,12 @@
 --
 -- The file is UCI's "Sales Transactions Dataset Weekly" of Tan and San Lau (2014): Product_Code, W0 ... W51.
 -- The next 20 products stand for the paper's targets; all others show how far it depends on which ones they are.
--- Variables: features (10) and lengthscale in weeks (15) of the random Fourier features of the week.
+-- Variables: features (10) and lengthscale in weeks (15) of the random Fourier features of the week; last (811), the
+-- last product to take for a target.
 \ir common.sql
 \if :{?features} \else \set features 10 \endif
 \if :{?lengthscale} \else \set lengthscale 15 \endif
+\if :{?last} \else \set last 811 \endif
 
 CREATE TEMP TABLE line (number int GENERATED ALWAYS AS IDENTITY, text text);
 \copy line (text) FROM pstdin
@@ -24,7 +26,7 @@ FROM sales WHERE product <= 300 GROUP BY product;
 
 CREATE TEMP TABLE target_week AS
 SELECT product AS target, shots, week, week < shots AS is_known, x, y
-FROM sales, unnest(ARRAY[5, 10]) AS shots WHERE product > 300;
+FROM sales, unnest(ARRAY[5, 10]) AS shots WHERE product BETWEEN 301 AND :last;
 
 CREATE TEMP TABLE target AS
 SELECT target, shots, wml_gram(x, y) FILTER (WHERE is_known) AS known, wml_gram(x, y) FILTER (WHERE NOT is_known) AS unknown

@@ -1,5 +1,5 @@
 -- Sine waves: networks meta-trained on waves of small amplitude, for a target of amplitude 6 of which
--- 5, 10 or 20 points are known; RMSE over the whole wave before and after 10 adaptation steps.
+-- 5, 10 or 20 points are known; RMSE on 1000 other points of it before and after 10 adaptation steps.
 --
 --     test/bin/with-postgres psql -X -f test/paper/sine.sql
 --
@@ -7,7 +7,8 @@
 --     trials (6), iterations (10000), shots (5,10,20)
 --     weights (uniform,mixture,closest,bound)    which of them to train
 --     gamma (rate)    whether gamma(1, 2), the amplitudes' distribution, means shape and rate, or shape and scale
---     tasks (2000)    sources of a trial; training draws its batches of 100 from them
+--     tasks (20000)   sources, the same in all trials; training draws its batches from them
+--     batch (100)     tasks of a batch
 --     points (random) where the known points lie on (-5, 5): at random, or spread, one in each of as many equal parts
 -- Sessions that train different weights may run side by side in one database.
 --
@@ -15,11 +16,11 @@
 -- networks stay behind in sine_network, which has these columns too and is what sine_figures.sql draws from:
 --     phase, x, y     the target's phase and its known points
 --     model           the network before adaptation
---     before, after   RMSE over the whole wave
+--     before, after   RMSE on the held-out points, which stay behind in sine_heldout
 --     diverged        whether the adaptation diverged and the best network on its way was taken
 --
 -- Sources have 40 points on (-5, 5) and phases uniform on (0, pi), as has the target.  All weightings and
--- numbers of shots of a trial see the same sources and the same target.  The paper descends the mean square
+-- numbers of shots of a trial see the same target.  The paper descends the mean square
 -- at a rate of 0.01; wml's loss is half of that, so the rate is 0.02.  Uniform weights do not look at the
 -- target, so one training serves all numbers of shots.
 \ir common.sql
@@ -29,7 +30,8 @@
 \if :{?weights} \else \set weights uniform,mixture,closest,bound \endif
 \if :{?gamma} \else \set gamma rate \endif
 \if :{?points} \else \set points random \endif
-\if :{?tasks} \else \set tasks 2000 \endif
+\if :{?tasks} \else \set tasks 20000 \endif
+\if :{?batch} \else \set batch 100 \endif
 SET client_min_messages = error;
 
 SELECT pg_advisory_lock(hashtext('sine')) \g /dev/null
@@ -37,20 +39,21 @@ CREATE TABLE IF NOT EXISTS sine_network (
 	shots int, weights text, trial int, phase float8, x float8[], y float8[], model wml_mlp,
 	before float8, after float8, diverged bool, PRIMARY KEY (shots, weights, trial)
 );
+CREATE TABLE IF NOT EXISTS sine_heldout AS
+SELECT 10 * pg_temp.uniform('held out', i::text) - 5 AS x FROM generate_series(1, 1000) AS i;
 SELECT pg_advisory_unlock_all() \g /dev/null
 
--- Error of a network over the whole target.
+-- Error of a network on the points of the target that are held out
 CREATE FUNCTION pg_temp.rmse(model wml_mlp, phase float8) RETURNS float8 LANGUAGE sql AS $$
-	SELECT sqrt(avg((wml_predict(model, ARRAY[x]) - 6 * sin(x + phase)) ^ 2))
-	FROM generate_series(-4.99, 4.99, 0.02) AS x
+	SELECT sqrt(avg((wml_predict(model, ARRAY[x]) - 6 * sin(x + phase)) ^ 2)) FROM sine_heldout
 $$;
 
 CREATE TEMP TABLE source AS
-SELECT trial, task, ARRAY[x] AS x, amplitude * sin(x + phase) AS y
-FROM generate_series(1, :trials) AS trial, generate_series(1, :tasks) AS task,
-	LATERAL (SELECT -ln(pg_temp.uniform('amplitude', trial::text, task::text)) * CASE :'gamma' WHEN 'scale' THEN 2 ELSE 0.5 END,
-		pi() * pg_temp.uniform('phase', trial::text, task::text)) AS wave (amplitude, phase),
-	LATERAL (SELECT 10 * pg_temp.uniform('x', trial::text, task::text, i::text) - 5 FROM generate_series(1, 40) AS i) AS point (x);
+SELECT task, ARRAY[x] AS x, amplitude * sin(x + phase) AS y
+FROM generate_series(1, :tasks) AS task,
+	LATERAL (SELECT -ln(pg_temp.uniform('amplitude', task::text)) * CASE :'gamma' WHEN 'scale' THEN 2 ELSE 0.5 END,
+		pi() * pg_temp.uniform('phase', task::text)) AS wave (amplitude, phase),
+	LATERAL (SELECT 10 * pg_temp.uniform('x', task::text, i::text) - 5 FROM generate_series(1, 40) AS i) AS point (x);
 
 -- Random points known with 5 shots are known with 10 and 20, too.
 --
@@ -73,9 +76,9 @@ WITH known AS (
 ), trained AS (
 	SELECT phase, x, y, coalesce(
 		(SELECT model FROM sine_network WHERE $2 = 'uniform' AND weights = $2 AND trial = $3 LIMIT 1),
-		wml_mlp_train(format('SELECT task, x, y FROM source WHERE trial = %s', $3),
+		wml_mlp_train('SELECT task, x, y FROM source',
 					  format('SELECT x, y FROM target WHERE trial = %s AND shots = %s', $3, $1),
-					  weights => $2, iterations => :iterations, eta => 0.02, seed => $3)) AS model
+					  weights => $2, iterations => :iterations, batch => :batch, eta => 0.02, seed => $3)) AS model
 	FROM known
 )
 INSERT INTO sine_network

@@ -1,10 +1,12 @@
--- Figures of the sine waves, as CSV files, from the networks that sine.sql has left in the same database.
+-- Figures of the sine waves, as CSV files, from what sine.sql and sine_table.sql have left in the
+-- same database.
 --
 --     psql -X -v out=DIR -f test/paper/sine_figures.sql
 --
 -- DIR/sine_points.csv     shots,x,y                       known points of the target of one trial
 -- DIR/sine_curves.csv     shots,weights,step,x,truth,prediction    its network before (step 0) and after 10 steps
--- DIR/sine_adaptation.csv shots,weights,step,rmse,spread,lowest,highest    over trials, after 0 to 10 steps
+-- DIR/sine_adaptation.csv shots,weights,step,mse,lowest,highest    on the held-out points, after 0 to 200 steps: the
+--                         median over the trials, and their range
 -- DIR/sine_training.csv   shots,weights,iteration,rmse,distance,sources    means over trials while training: the
 --                         weighted error of the sources after adaptation, the distance of the weighted sources
 --                         from the target (empty for uniform weights where it was not needed), sources in use
@@ -30,16 +32,9 @@ SELECT shots, weights, step, x, round((6 * sin(x + phase))::numeric, 4) AS truth
 FROM adapted, generate_series(-5, 5, 0.05) AS x ORDER BY shots, weights, step, x;
 
 \o :out/sine_adaptation.csv
-WITH adapted AS MATERIALIZED (
-	SELECT shots, weights, trial, step, phase, wml_adapt(model, x, y, 0.02, step) AS model
-	FROM sine_network, generate_series(0, 10) AS step
-), judged AS (
-	SELECT shots, weights, trial, step, sqrt(avg((wml_predict(model, ARRAY[x]) - 6 * sin(x + phase)) ^ 2)) AS rmse
-	FROM adapted, generate_series(-4.99, 4.99, 0.02) AS x GROUP BY shots, weights, trial, step
-)
-SELECT shots, weights, step, round(avg(rmse)::numeric, 4) AS rmse, round(stddev(rmse)::numeric, 4) AS spread,
-	round(min(rmse)::numeric, 4) AS lowest, round(max(rmse)::numeric, 4) AS highest
-FROM judged GROUP BY shots, weights, step ORDER BY shots, weights, step;
+SELECT shots, weights, step, round(percentile_cont(0.5) WITHIN GROUP (ORDER BY mse)::numeric, 4) AS mse,
+	round(min(mse)::numeric, 4) AS lowest, round(max(mse)::numeric, 4) AS highest
+FROM sine_adapted GROUP BY shots, weights, step ORDER BY shots, weights, step;
 
 \o :out/sine_training.csv
 SELECT shots, weights, iteration, round(avg(rmse)::numeric, 4) AS rmse, round(avg(distance)::numeric, 4) AS distance,

@@ -7,7 +7,7 @@ set tmargin at screen 0.91
 set lmargin at screen 0.085
 set rmargin at screen 0.60
 set xrange [-7:7]
-set yrange [-40:110]
+set yrange [-40:190]
 set xlabel 'feature x' offset 0,0.5
 set ylabel 'response y' offset 1.5,0
 set title 'six lines to start from' offset 0,-0.5

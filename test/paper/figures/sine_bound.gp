@@ -20,13 +20,14 @@ plot 'sine_curves.csv' using (shown('bound', 0) ? column('x') : NaN):'truth' wit
 	'sine_points.csv' using (column('shots') == 10 ? column('x') : NaN):'y' with points pt 7 ps 0.7 lc rgb truth
 
 unset label
-set xrange [-0.3:10.3]
-set yrange [0:*]
+set logscale xy
+set xrange [0.9:230]
+set yrange [0.03:100]
+set xtics ('0' 1, '1' 2, '3' 4, '10' 11, '30' 31, '100' 101)
 set ytics auto
-set title 'means over the trials, 10 shots'
+set title 'medians over the trials, 10 shots'
 set xlabel 'gradient steps on the known points'
-set ylabel 'RMSE over the whole target'
-step(weights) = column('shots') == 10 && strcol('weights') eq weights ? column('step') : NaN
-plot for [weights in 'uniform mixture bound'] 'sine_adaptation.csv' using (step(weights)):'rmse' \
-	with linespoints pt 7 ps 0.5 lw 2 lc rgb value(weights)
+set ylabel 'mean squared error, held out'
+step(weights) = column('shots') == 10 && strcol('weights') eq weights ? column('step') + 1 : NaN
+plot for [weights in 'uniform mixture bound'] 'sine_adaptation.csv' using (step(weights)):'mse' with lines lw 2.5 lc rgb value(weights)
 unset multiplot
