@@ -501,7 +501,7 @@ BEGIN
 	FOR made IN
 		SELECT t AS target, NULL AS example FROM fuzz.target AS t WHERE t.lot = 'call' UNION ALL SELECT NULL, e.call FROM fuzz.example AS e
 	LOOP
-		-- what makes tables fills the server's caches until the transaction ends
+		-- these make functions of triggers anew, whose compiled form PL/pgSQL keeps as long as the session lives
 		IF made.example ~ 'wml_(learn|refresh)\(' THEN
 			EXECUTE made.example;
 			CONTINUE;
