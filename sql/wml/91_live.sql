@@ -87,8 +87,9 @@ END $$;
 COMMENT ON FUNCTION wml_live_columns(wml_task_set) IS 'creates what the triggers of a live task set write to';
 
 -- Nobody can write rows once the triggers are there, until the transaction ends; so they come before the count.
+-- PL/pgSQL keeps what it compiles to check a body until the session ends, also of functions that are gone by then.
 CREATE FUNCTION wml_live_install(s wml_task_set) RETURNS void
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning SET check_function_bodies = off AS $$
 DECLARE
 	name text := @extschema@.wml_task_name(s);
 	pending text := @extschema@.wml_task_name(s, '_pending');

@@ -501,11 +501,6 @@ BEGIN
 	FOR made IN
 		SELECT t AS target, NULL AS example FROM fuzz.target AS t WHERE t.lot = 'call' UNION ALL SELECT NULL, e.call FROM fuzz.example AS e
 	LOOP
-		-- these make functions of triggers anew, whose compiled form PL/pgSQL keeps as long as the session lives
-		IF made.example ~ 'wml_(learn|refresh)\(' THEN
-			EXECUTE made.example;
-			CONTINUE;
-		END IF;
 		target := made.target;
 		call := made.example;
 		name := coalesce(target.name, 'example');

@@ -1,4 +1,4 @@
-# A cancel during a long solve is heard at once, not when the solve is over.
+# A cancel during a long solve or fit is heard at once, not when the work is over.
 use strict;
 use warnings;
 
@@ -8,7 +8,7 @@ use Test::More;
 
 plan skip_all => 'no /proc to read processor time from' unless -r '/proc/self/schedstat';
 
-my $node = PostgreSQL::Test::Cluster->new('alpha_cancel');
+my $node = PostgreSQL::Test::Cluster->new('cancel');
 $node->init;
 $node->append_conf('postgresql.conf', 'jit = off');
 $node->start;
@@ -31,6 +31,9 @@ $node->safe_psql(
 	SELECT array_agg(sums ORDER BY i) AS sums, array_fill(1::float8, ARRAY[500]) AS sizes
 	FROM (SELECT i, array_agg(exp(-abs(i - j) / 300.0::float8) ORDER BY j) AS sums
 		  FROM generate_series(1, 500) AS i, generate_series(1, 500) AS j GROUP BY i) AS by_row;
+	CREATE TABLE example AS
+	SELECT i % 500 AS task, x, (random() < 0.5)::int AS y, (random() * 10)::int AS count
+	FROM (SELECT i, array_agg(random() - 0.5) AS x FROM generate_series(1, 50000) AS i, generate_series(1, 8) AS k GROUP BY i) AS rows;
 ));
 
 # milliseconds(TIMEOUT, QUERY): how much processor time a session of its own spent on a query with such a timeout, and
@@ -68,6 +71,22 @@ foreach my $name (sort keys %solve)
 	note("$name: $whole ms, cancelled after $timeout ms: $cancelled ms");
 	cmp_ok($cancelled, '<', 0.8 * $whole, "$name: and not only at the end");
 }
+
+# Of generalised linear models, with a tolerance that is never reached.
+my %fit = (
+	'rows in memory' => q(SELECT wml_glm_prior('SELECT task, x, y FROM example', tolerance => 1e-300, iterations => 1000000)),
+	'a query run again' => q(SELECT wml_glm_prior('SELECT task, x, y FROM example', reread => true, tolerance => 1e-300, iterations => 1000000)),
+	'a dispersion' => q(SELECT wml_glm_prior('SELECT task, x, count FROM example', 'negative_binomial', tolerance => 1e-300, iterations => 1000000)));
+
+foreach my $name (sort keys %fit)
+{
+	my ($spent, $state) = milliseconds(1000, $fit{$name});
+	like($state, qr/57014/, "$name: cancelled");
+	cmp_ok($spent, '<', 3000, "$name: soon");
+}
+
+# Nothing is left open.
+is($node->safe_psql('postgres', q(SELECT (wml_glm_train('SELECT x, y FROM example')).converged)), 't', 'fits afterwards');
 
 $node->stop;
 done_testing();
