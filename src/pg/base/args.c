@@ -30,6 +30,13 @@ wml_unchanged_state(FunctionCallInfo fcinfo)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
+bool
+wml_pair_is_skipped(FunctionCallInfo fcinfo)
+{
+	wml_aggregate_context(fcinfo);
+	return PG_ARGISNULL(1) || PG_ARGISNULL(2);
+}
+
 void
 wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name)
 {

@@ -18,6 +18,9 @@ extern MemoryContext wml_aggregate_context(FunctionCallInfo fcinfo);
 /* Argument 0, the state of the aggregate, as it came: NULL or not. */
 extern Datum wml_unchanged_state(FunctionCallInfo fcinfo);
 
+/* Is argument 1 or 2 of an aggregate NULL?  Such rows are left out. */
+extern bool wml_pair_is_skipped(FunctionCallInfo fcinfo);
+
 /* The argument must not be NULL. */
 extern void wml_require_arg(FunctionCallInfo fcinfo, int position, const char *name);
 

@@ -71,21 +71,13 @@ add_value(FunctionCallInfo fcinfo, double value)
 	return result;
 }
 
-/* Rows with a NULL are left out. */
-static bool
-is_skipped(FunctionCallInfo fcinfo)
-{
-	wml_aggregate_context(fcinfo);
-	return PG_ARGISNULL(1) || PG_ARGISNULL(2);
-}
-
 /* wml_log_loss(probability float8, label bool) */
 Datum
 wml_log_loss_accum(PG_FUNCTION_ARGS)
 {
 	double		p;
 
-	if (is_skipped(fcinfo))
+	if (wml_pair_is_skipped(fcinfo))
 		return wml_unchanged_state(fcinfo);
 	p = check_probability(PG_GETARG_FLOAT8(1));
 	return add_value(fcinfo, PG_GETARG_BOOL(2) ? -log(p) : -log1p(-p));
@@ -99,7 +91,7 @@ wml_log_loss_accum_class(PG_FUNCTION_ARGS)
 	int			count,
 				class;
 
-	if (is_skipped(fcinfo))
+	if (wml_pair_is_skipped(fcinfo))
 		return wml_unchanged_state(fcinfo);
 	probabilities = wml_array_vector(PG_GETARG_ARRAYTYPE_P(1), "probabilities", &count);
 	class = PG_GETARG_INT32(2);
@@ -116,7 +108,7 @@ wml_brier_accum(PG_FUNCTION_ARGS)
 {
 	double		error;
 
-	if (is_skipped(fcinfo))
+	if (wml_pair_is_skipped(fcinfo))
 		return wml_unchanged_state(fcinfo);
 	error = check_probability(PG_GETARG_FLOAT8(1)) - (PG_GETARG_BOOL(2) ? 1.0 : 0.0);
 	return add_value(fcinfo, error * error);
@@ -150,7 +142,7 @@ wml_calibration_accum(PG_FUNCTION_ARGS)
 				known,
 				bin;
 
-	if (is_skipped(fcinfo))
+	if (wml_pair_is_skipped(fcinfo))
 		return wml_unchanged_state(fcinfo);
 	wml_require_arg(fcinfo, 3, "bins");
 	bins = PG_GETARG_INT32(3);

@@ -79,20 +79,12 @@ accumulate(FunctionCallInfo fcinfo, double score, bool positive)
 	PG_RETURN_POINTER(state);
 }
 
-/* Rows with a NULL say nothing. */
-static bool
-is_skipped(FunctionCallInfo fcinfo)
-{
-	wml_aggregate_context(fcinfo);
-	return PG_ARGISNULL(1) || PG_ARGISNULL(2);
-}
-
 Datum
 wml_auc_accum(PG_FUNCTION_ARGS)
 {
 	double		label;
 
-	if (is_skipped(fcinfo))
+	if (wml_pair_is_skipped(fcinfo))
 		return wml_unchanged_state(fcinfo);
 	label = PG_GETARG_FLOAT8(2);
 	if (isnan(label))
@@ -105,7 +97,7 @@ wml_auc_accum(PG_FUNCTION_ARGS)
 Datum
 wml_auc_accum_bool(PG_FUNCTION_ARGS)
 {
-	if (is_skipped(fcinfo))
+	if (wml_pair_is_skipped(fcinfo))
 		return wml_unchanged_state(fcinfo);
 	return accumulate(fcinfo, PG_GETARG_FLOAT8(1), PG_GETARG_BOOL(2));
 }
