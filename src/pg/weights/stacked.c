@@ -39,9 +39,9 @@ read_sources(const WmlSources *sources, const WmlcGram *target, double *alpha, s
 	return present;
 }
 
-/* The points of the sources, and the penalty. */
-static WmlcSimplex
-create_problem(const WmlcGram **sources, size_t count, const WmlcGram *target, double shrink)
+/* The points of the sources, and the variance that shrink multiplies. */
+static WmlcCandidates
+create_candidates(const WmlcGram **sources, size_t count, const WmlcGram *target)
 {
 	int			d = target->dims;
 	double	   *coefficients = (double *) palloc(d * sizeof(double));
@@ -60,12 +60,12 @@ create_problem(const WmlcGram **sources, size_t count, const WmlcGram *target, d
 		wml_check(wmlc_ensemble_member(&ensemble, sources[j], coefficients, &noise, work, wml_poll));
 		wmlc_stacked_point(&stacked, coefficients, points + j * stacked.rank);
 	}
-	return (WmlcSimplex) {
-		.points = points,
+	return (WmlcCandidates) {
 		.count = count,
+		.points = points,
 		.dims = stacked.rank,
 		.stride = stacked.rank,
-		.ridge = shrink == 0.0 ? 0.0 : shrink * wmlc_stacked_variance(target, ensemble.noise)
+		.variance = wmlc_stacked_variance(target, ensemble.noise)
 	};
 }
 
@@ -73,12 +73,11 @@ void
 wml_alpha_stacked(const WmlSources *sources, const WmlcGram *target, const WmlcWeighting *weighting,
 				  double *alpha)
 {
+	WmlcWeighting mixture = {.rule = WMLC_MIXTURE, .shrink = weighting->shrink};
 	size_t		count;
 	const WmlcGram **present;
 	double	   *weights;
-	WmlcSimplex problem;
-	WmlcSimplexReport report;
-	WmlcStatus	status;
+	WmlcCandidates candidates;
 
 	if (weighting->loss != WMLC_SQUARE)
 		ereport(ERROR,
@@ -88,13 +87,9 @@ wml_alpha_stacked(const WmlSources *sources, const WmlcGram *target, const WmlcW
 	present = read_sources(sources, target, alpha, &count);
 	if (count == 0)
 		return;
-	problem = create_problem(present, count, target, weighting->shrink);
+	candidates = create_candidates(present, count, target);
 	weights = (double *) wml_allocate(count, sizeof(double));
-	status = wmlc_simplex_solve(&problem, weights, &report,
-								wml_allocate(wmlc_simplex_workspace(count, problem.dims, problem.ridge), 1),
-								wml_poll);
-	if (status != WMLC_NO_CONVERGENCE)
-		wml_check(status);
+	wml_weigh(&mixture, &candidates, weights);
 	for (int64 i = 0; i < sources->count; i++)
 	{
 		if (!isnan(alpha[i]))
