@@ -16,16 +16,6 @@
 #include "pg/base/compat.h"
 #include "pg/base/memory.h"
 
-void *
-wml_allocate(Size count, Size size)
-{
-	if (count != 0 && size > MaxAllocHugeSize / count)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many tasks with too many features")));
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count * size, 1));
-}
-
 /*
  * The operating system may promise more memory than there is, and end the whole
  * server when it is used.
@@ -42,6 +32,21 @@ exceeds_machine(Size bytes)
 	(void) bytes;
 	return false;				/* nobody to ask */
 #endif
+}
+
+void *
+wml_allocate(Size count, Size size)
+{
+	if (count != 0 && size > MaxAllocHugeSize / count)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many tasks with too many features")));
+	if (count * size > MaxAllocSize && exceeds_machine(count * size))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("The computation takes %.0f MB, more than the machine has.", count * size / 1e6)));
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(count * size, 1));
 }
 
 void *

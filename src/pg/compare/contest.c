@@ -211,6 +211,7 @@ get_folds(FunctionCallInfo fcinfo, WmlContest *contest)
 	{
 		const WmlcGram *fold = folds.source(folds.arg, i);
 
+		CHECK_FOR_INTERRUPTS();
 		if (fold == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -251,6 +252,7 @@ get_sources(FunctionCallInfo fcinfo, WmlContest *contest)
 	{
 		const WmlcGram *source = sources.source(sources.arg, i);
 
+		CHECK_FOR_INTERRUPTS();
 		if (source == NULL)
 			continue;
 		wml_gram_check_solvable(source, "source");
@@ -321,12 +323,14 @@ complements(const WmlContest *contest)
 
 	for (int i = 0; i < count; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		others[i] = copy_gram(sum);
 		wml_check(wmlc_gram_merge(sum, contest->folds[i]));
 	}
 	sum = &wml_gram_create(contest->target->dims)->body;
 	for (int i = count - 1; i >= 0; i--)
 	{
+		CHECK_FOR_INTERRUPTS();
 		wml_check(wmlc_gram_merge(others[i], sum));
 		wml_check(wmlc_gram_merge(sum, contest->folds[i]));
 	}

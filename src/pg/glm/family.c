@@ -53,17 +53,40 @@ wml_likelihood_from_text(text *name)
 	return likelihood;
 }
 
-WmlcLikelihood
-wml_likelihood_known(text *name)
+const WmlcLikelihood *
+wml_check_dispersion(const WmlcLikelihood *likelihood)
 {
-	WmlcLikelihood likelihood = wml_likelihood_from_text(name);
-
-	if (isnan(likelihood.dispersion))
+	if (isnan(likelihood->dispersion))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the negative binomial family needs a dispersion here"),
 				 errhint("Write it as negative_binomial(0.5); wml_glm_train estimates it.")));
 	return likelihood;
+}
+
+WmlcLikelihood
+wml_likelihood_known(text *name)
+{
+	WmlcLikelihood likelihood = wml_likelihood_from_text(name);
+
+	return *wml_check_dispersion(&likelihood);
+}
+
+const WmlcLikelihood *
+wml_likelihood_cached(WmlFamilyCache *cache, MemoryContext context, text *name)
+{
+	Size		size = VARSIZE_ANY(name);
+
+	if (cache->name == NULL || cache->size != size || memcmp(cache->name, name, size) != 0)
+	{
+		cache->likelihood = wml_likelihood_from_text(name);
+		if (cache->name != NULL)
+			pfree(cache->name);
+		cache->name = (char *) MemoryContextAlloc(context, size);
+		memcpy(cache->name, name, size);
+		cache->size = size;
+	}
+	return &cache->likelihood;
 }
 
 void

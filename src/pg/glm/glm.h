@@ -23,6 +23,20 @@ extern WmlcLikelihood wml_likelihood_from_text(text *name);
 /* The same; where the dispersion cannot be estimated there must be one. */
 extern WmlcLikelihood wml_likelihood_known(text *name);
 
+/* The likelihood itself, once it has a dispersion. */
+extern const WmlcLikelihood *wml_check_dispersion(const WmlcLikelihood *likelihood);
+
+/* The family of the last call, mostly that of the next one. */
+typedef struct WmlFamilyCache
+{
+	WmlcLikelihood likelihood;
+	Size		size;
+	char	   *name;			/* as it came, with its header */
+} WmlFamilyCache;
+
+extern const WmlcLikelihood *wml_likelihood_cached(WmlFamilyCache *cache, MemoryContext context,
+												   text *name);
+
 /* An error unless the family can have such a response. */
 extern void wml_check_response(const WmlcLikelihood *likelihood, const WmlcResponse *row);
 

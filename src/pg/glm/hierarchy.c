@@ -240,6 +240,7 @@ get_row_alphas(const WmlQueryRows *read)
 	alpha = (double *) wml_allocate(read->tasks, sizeof(double));
 	for (int64 j = 0; j < read->tasks; j++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		alpha[j] = read->alpha[read->start[j]];
 		for (int64 i = read->start[j]; i < read->start[j + 1]; i++)
 			check_same_alpha(alpha[j], read->alpha[i]);
@@ -683,6 +684,7 @@ get_grams(ArrayType *array)
 	{
 		const WmlcGram *gram = sources.source(sources.arg, j);
 
+		CHECK_FOR_INTERRUPTS();
 		rows[j] = 0.0;
 		if (gram == NULL || wmlc_gram_weighted_rows(gram) == 0)
 			continue;

@@ -82,20 +82,15 @@ wml_predict_response(PG_FUNCTION_ARGS)
 	}
 }
 
-/* The first argument; it may change from row to row, but does not where it matters. */
+/* The first argument, mostly the same in all rows. */
 static const WmlcLikelihood *
 family_arg(FunctionCallInfo fcinfo)
 {
-	WmlcLikelihood *likelihood = (WmlcLikelihood *) fcinfo->flinfo->fn_extra;
+	FmgrInfo   *flinfo = fcinfo->flinfo;
 
-	if (likelihood != NULL && get_fn_expr_arg_stable(fcinfo->flinfo, 0))
-		return likelihood;
-	if (likelihood == NULL)
-		likelihood = (WmlcLikelihood *) MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(WmlcLikelihood));
-	fcinfo->flinfo->fn_extra = NULL;
-	*likelihood = wml_likelihood_from_text(PG_GETARG_TEXT_PP(0));
-	fcinfo->flinfo->fn_extra = likelihood;
-	return likelihood;
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(WmlFamilyCache));
+	return wml_likelihood_cached((WmlFamilyCache *) flinfo->fn_extra, flinfo->fn_mcxt, PG_GETARG_TEXT_PP(0));
 }
 
 /* The linear predictor of a probability, or of an expected count over the exposure. */
@@ -121,12 +116,10 @@ link_of(WmlcFamily family, double estimate, double exposure)
 Datum
 wml_deviance(PG_FUNCTION_ARGS)
 {
-	WmlcLikelihood likelihood = *family_arg(fcinfo);
+	WmlcLikelihood likelihood = *wml_check_dispersion(family_arg(fcinfo));
 	WmlcResponse row = {PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(3), 1.0};
 	double		estimate = PG_GETARG_FLOAT8(2);
 
-	if (isnan(likelihood.dispersion))
-		likelihood = wml_likelihood_known(PG_GETARG_TEXT_PP(0));
 	wml_check_response(&likelihood, &row);
 	if (!(likelihood.family == WMLC_GAUSSIAN ? isfinite(estimate) : estimate >= 0.0) || isinf(estimate) ||
 		(likelihood.family == WMLC_BINOMIAL && estimate > 1.0))

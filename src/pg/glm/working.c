@@ -45,9 +45,7 @@ enum
 /* What was found out for the last row, mostly the same for the next one. */
 typedef struct Cache
 {
-	WmlcLikelihood likelihood;
-	Size		name_size;
-	char	   *name;			/* of the family, with its header */
+	WmlFamilyCache family;
 	FmgrInfo	gram_accum;		/* for wml_gram_accum, which keeps something behind it, too */
 } Cache;
 
@@ -70,23 +68,10 @@ get_cache(FunctionCallInfo fcinfo)
 static const WmlcLikelihood *
 get_likelihood(FunctionCallInfo fcinfo)
 {
-	Cache	   *cache = get_cache(fcinfo);
-	text	   *name;
-	Size		size;
-
 	wml_require_arg(fcinfo, ARG_FAMILY, "family");
-	name = PG_GETARG_TEXT_PP(ARG_FAMILY);
-	size = VARSIZE_ANY(name);
-	if (cache->name == NULL || cache->name_size != size || memcmp(cache->name, name, size) != 0)
-	{
-		cache->likelihood = wml_likelihood_known(name);
-		if (cache->name != NULL)
-			pfree(cache->name);
-		cache->name = (char *) MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, size);
-		memcpy(cache->name, name, size);
-		cache->name_size = size;
-	}
-	return &cache->likelihood;
+	return wml_check_dispersion(wml_likelihood_cached(&get_cache(fcinfo)->family,
+													  fcinfo->flinfo->fn_mcxt,
+													  PG_GETARG_TEXT_PP(ARG_FAMILY)));
 }
 
 static double
@@ -312,10 +297,13 @@ wml_kept_gram_final(PG_FUNCTION_ARGS)
 	rows = &((TargetState *) PG_GETARG_POINTER(0))->rows;
 	gram = wml_gram_create(rows->dims);
 	gram->body.skipped = rows->skipped;
-	row = (double *) wml_allocate(rows->dims + 1, sizeof(double));
+	row = (double *) palloc0((rows->dims + 1 + WMLC_ROW_PADDING) * sizeof(double));
 	for (int i = 0; i <= rows->dims; i++)
 		row[i] = NAN;
 	for (int64 i = 0; i < rows->count; i++)
+	{
+		wml_poll();
 		wml_check(wmlc_gram_add_row(&gram->body, row, 1.0));
+	}
 	PG_RETURN_GRAM(gram);
 }

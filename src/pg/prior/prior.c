@@ -75,8 +75,11 @@ wml_loglik(PG_FUNCTION_ARGS)
 	given = wml_descriptors(PG_GETARG_DATUM(3), PG_ARGISNULL(3), sources.count, &count);
 	wml_tasks_begin(&gathered, CurrentMemoryContext, 0);
 	for (int64 j = 0; j < sources.count; j++)
+	{
+		wml_poll();
 		wml_tasks_add(&gathered, sources.source(sources.arg, j), alpha == NULL ? 1.0 : alpha[j],
 					  NULL);
+	}
 	tasks = wml_tasks_view(&gathered);
 	if (tasks.dims != prior.dims)
 		ereport(ERROR,

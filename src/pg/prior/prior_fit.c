@@ -30,6 +30,11 @@ PG_FUNCTION_INFO_V1(wml_prior_final);
 void
 wml_tasks_begin(WmlTasks *tasks, MemoryContext context, int descriptors)
 {
+	if (descriptors >= WMLC_MAX_DIMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many descriptors: %d", descriptors),
+				 errdetail("The maximum is %d for one feature, and less for several.", WMLC_MAX_DIMS - 1)));
 	memset(tasks, 0, sizeof(*tasks));
 	tasks->context = context;
 	tasks->descriptors = descriptors;
@@ -392,8 +397,11 @@ wml_prior_fit(PG_FUNCTION_ARGS)
 								  PG_ARGISNULL(WML_PRIOR_OPTION_COUNT + 2), sources.count, &count);
 	wml_tasks_begin(&tasks, CurrentMemoryContext, count);
 	for (int64 j = 0; j < sources.count; j++)
+	{
+		wml_poll();
 		wml_tasks_add(&tasks, sources.source(sources.arg, j), alpha == NULL ? 1.0 : alpha[j],
-					  descriptors + j * count);
+					  descriptors == NULL ? NULL : descriptors + j * count);
+	}
 	PG_RETURN_POINTER(wml_tasks_fit(&tasks, &options));
 }
 

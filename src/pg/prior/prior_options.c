@@ -6,6 +6,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/typcache.h"
 
@@ -89,6 +90,17 @@ read_range(const char *word, int dims, int *first, int *last)
 	return true;
 }
 
+static bool
+is_equal(Datum a, Datum b)
+{
+	text	   *left = DatumGetTextPP(a);
+	text	   *right = DatumGetTextPP(b);
+	Size		length = VARSIZE_ANY_EXHDR(left);
+
+	return VARSIZE_ANY_EXHDR(right) == length &&
+		memcmp(VARDATA_ANY(left), VARDATA_ANY(right), length) == 0;
+}
+
 void
 wml_mark_features(const Datum *words, int count, const Datum *names, int name_count, int dims,
 				  bool mark, bool *marks)
@@ -99,9 +111,10 @@ wml_mark_features(const Datum *words, int count, const Datum *names, int name_co
 		int			first = dims;
 		int			last = -1;
 
+		CHECK_FOR_INTERRUPTS();
 		for (int k = 0; k < name_count && last < 0; k++)
 		{
-			if (strcmp(word, TextDatumGetCString(names[k])) == 0)
+			if (is_equal(words[i], names[k]))
 				first = last = k;
 		}
 		if (last < 0 && !read_range(word, dims, &first, &last))
@@ -112,6 +125,7 @@ wml_mark_features(const Datum *words, int count, const Datum *names, int name_co
 							   dims)));
 		for (int k = first; k <= last; k++)
 			marks[k] = mark;
+		pfree(word);
 	}
 }
 
@@ -162,7 +176,10 @@ wml_prior_options_read(const Datum *values, const bool *nulls, WmlPriorOptions *
 									  &options->feature_count);
 }
 
-/* The row of a record, which may be anybody's: is it one of ours? */
+/*
+ * The row of a record, which may be anybody's: is it one of ours?  The options point
+ * into a copy of it in the current context, so they live as long as that does.
+ */
 void
 wml_prior_options_from_record(Datum record, WmlPriorOptions *options)
 {
@@ -170,7 +187,7 @@ wml_prior_options_from_record(Datum record, WmlPriorOptions *options)
 		TEXTOID, TEXTOID, FLOAT8OID, FLOAT8OID, TEXTOID, TEXTOID, FLOAT8OID, TEXTARRAYOID,
 		TEXTARRAYOID, TEXTARRAYOID
 	};
-	HeapTupleHeader header = DatumGetHeapTupleHeader(record);
+	HeapTupleHeader header = (HeapTupleHeader) PG_DETOAST_DATUM_COPY(record);
 	TupleDesc	descriptor = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
 													HeapTupleHeaderGetTypMod(header));
 	HeapTupleData tuple = {

@@ -100,6 +100,7 @@ typedef struct Level
 
 typedef struct Levels
 {
+	ArrayType  *array;			/* what they were made from */
 	int			count;
 	Level		level[FLEXIBLE_ARRAY_MEMBER];
 } Levels;
@@ -126,6 +127,7 @@ make_levels(ArrayType *array)
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls, &count);
 	check_count(count);
 	levels = (Levels *) palloc(offsetof(Levels, level) + count * sizeof(Level));
+	levels->array = array;
 	levels->count = count;
 	for (int i = 0; i < count; i++)
 	{
@@ -146,18 +148,23 @@ make_levels(ArrayType *array)
 	return levels;
 }
 
-/* Mostly the levels are a constant of the query, and then sorted but once. */
+/*
+ * Mostly the levels are the same in all rows, and then sorted but once.  They are kept
+ * only where they cannot change within a query; a loop of PL/pgSQL is many queries.
+ */
 static Levels *
 get_levels(FunctionCallInfo fcinfo)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	Levels	   *levels = (Levels *) flinfo->fn_extra;
 	MemoryContext old_context;
-	Levels	   *levels;
 
-	if (flinfo->fn_extra != NULL)
-		return (Levels *) flinfo->fn_extra;
-	if (!get_fn_expr_arg_stable(flinfo, 1))
-		return make_levels(PG_GETARG_ARRAYTYPE_P(1));
+	if (levels != NULL && VARSIZE(levels->array) == VARSIZE(array) &&
+		memcmp(levels->array, array, VARSIZE(array)) == 0)
+		return levels;
+	if (levels != NULL || !get_fn_expr_arg_stable(flinfo, 1))
+		return make_levels(array);
 	old_context = MemoryContextSwitchTo(flinfo->fn_mcxt);
 	levels = make_levels(PG_GETARG_ARRAYTYPE_P_COPY(1));
 	MemoryContextSwitchTo(old_context);
