@@ -18,20 +18,21 @@ CREATE PROCEDURE wml_glm_iterate(state text, source regclass, task text, x text,
 								 tolerance float8 DEFAULT 0.001, iterations int DEFAULT 50, commits bool DEFAULT false)
 	LANGUAGE plpgsql AS $$
 DECLARE
-	rows_of text := pg_catalog.format('SELECT (%s) AS task, (%s)::pg_catalog.float8[] AS x, (%s)::pg_catalog.float8 AS y, '
+	rows_of pg_catalog.text := pg_catalog.format('SELECT (%s) AS task, (%s)::pg_catalog.float8[] AS x, (%s)::pg_catalog.float8 AS y, '
 									  '(%s)::pg_catalog.float8 AS exposure, (%s)::pg_catalog.float8 AS weight FROM %s',
 									  task, x, y, exposure, weight, source);
-	fit text;
-	collect text;
+	fit pg_catalog.text;
+	collect pg_catalog.text;
 	prior @extschema@.wml_prior;
 	found @extschema@.wml_prior;
-	change float8;
+	change pg_catalog.float8;
+	equality pg_catalog.text;		-- of tasks, wherever the search_path would look
 BEGIN
-	IF approximation IS NULL OR approximation NOT IN ('ep', 'pql') THEN
-		RAISE EXCEPTION 'unknown approximation: "%"', approximation
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Known words are "ep" and "pql".';
+	IF approximation IS NULL OR approximation OPERATOR(pg_catalog.<>) ALL (ARRAY['ep'::pg_catalog.text, 'pql'::pg_catalog.text]) THEN
+		RAISE EXCEPTION 'unrecognized approximation: "%"', approximation
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: ep, pql.';
 	END IF;
-	IF NOT coalesce(iterations > 0 AND tolerance >= 0, false) THEN
+	IF NOT coalesce(iterations OPERATOR(pg_catalog.>) 0 AND tolerance OPERATOR(pg_catalog.>=) 0::pg_catalog.float8, false) THEN
 		RAISE EXCEPTION 'iterations must be positive, and tolerance not negative'
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
@@ -42,18 +43,20 @@ BEGIN
 			COMMIT;
 		END IF;
 	END IF;
-	state := state::regclass::text;
+	state := state::pg_catalog.regclass::pg_catalog.text;
+	SELECT @extschema@.wml_equality(a.atttypid) INTO equality FROM pg_catalog.pg_attribute AS a
+	WHERE a.attrelid OPERATOR(pg_catalog.=) state::pg_catalog.regclass AND a.attname OPERATOR(pg_catalog.=) 'task'::pg_catalog.name;
 	fit := pg_catalog.format('SELECT @extschema@.wml_glm_prior(pg_catalog.array_agg(gram), %L, covariance => %L, method => %L, evenness => %L) FROM %s',
 							 family, covariance, method, evenness, state);
 	collect := 'CREATE TEMPORARY TABLE wml_next_state AS '
 		'SELECT r.task, @extschema@.wml_working_gram(r.x, r.y, %1$L, p.coef, r.exposure, r.weight, p.covariance) AS gram '
 		'FROM (%2$s) AS r JOIN (SELECT task, @extschema@.wml_posterior_coef(%3$L, gram) AS coef, '
 		'CASE WHEN %4$L THEN @extschema@.wml_posterior_covariance(%3$L, gram) END AS covariance FROM %5$s OFFSET 0) AS p '
-		'ON p.task = r.task GROUP BY r.task';
+		'ON p.task %6$s r.task GROUP BY r.task';
 	EXECUTE fit INTO found;
 	FOR pass IN 1 .. iterations LOOP
 		prior := found;
-		EXECUTE pg_catalog.format(collect, family, rows_of, prior::text, approximation = 'ep', state);
+		EXECUTE pg_catalog.format(collect, family, rows_of, prior::pg_catalog.text, approximation OPERATOR(pg_catalog.=) 'ep'::pg_catalog.text, state, equality);
 		EXECUTE pg_catalog.format('DELETE FROM %s', state);
 		EXECUTE pg_catalog.format('INSERT INTO %s (task, gram) SELECT task, gram FROM pg_temp.wml_next_state', state);
 		DROP TABLE pg_temp.wml_next_state;
@@ -62,10 +65,10 @@ BEGIN
 		IF commits THEN
 			COMMIT;
 		END IF;
-		IF coalesce(pg_catalog.current_setting('wml.progress', true), 'on') <> 'off' THEN
+		IF coalesce(pg_catalog.current_setting('wml.progress', true), 'on') OPERATOR(pg_catalog.<>) 'off'::pg_catalog.text THEN
 			RAISE NOTICE 'pass %: the prior moved by % of its spread', pass, pg_catalog.btrim(pg_catalog.to_char(change, '9.9EEEE'));
 		END IF;
-		IF change <= tolerance THEN
+		IF change OPERATOR(pg_catalog.<=) tolerance THEN
 			RETURN;
 		END IF;
 	END LOOP;

@@ -82,7 +82,7 @@ CREATE TABLE wml_task_set (
 	family text NOT NULL,
 	prior wml_prior,
 	method jsonb,
-	learned timestamptz NOT NULL,
+	learned timestamptz NOT NULL CHECK (pg_catalog.isfinite(learned)),
 	PRIMARY KEY (schema_name, set_name)
 );
 COMMENT ON TABLE wml_task_set IS 'descriptions of task sets: what their grams were collected from, and how';

@@ -259,9 +259,17 @@ COMMENT ON FUNCTION wml_fold(text) IS 'adds pending changes to the tasks, and re
 
 CREATE FUNCTION wml_refresh_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	owner regrole := (SELECT relowner FROM pg_class WHERE oid = @extschema@.wml_task_relation(s));
 BEGIN
 	PERFORM @extschema@.wml_require_rows(s);
 	IF s.live <> 'no' THEN
+		-- the triggers run what the description says with the rights of whoever makes them
+		IF owner <> quote_ident(current_user)::regrole THEN
+			RAISE EXCEPTION 'must be owner of task set %', s.set_name
+				USING ERRCODE = 'insufficient_privilege', DETAIL = format('It is live, and its triggers run with the privileges of their owner, %s.', owner),
+				HINT = format('Use SET ROLE %s.', owner);
+		END IF;
 		PERFORM @extschema@.wml_live_check(s);
 		PERFORM @extschema@.wml_live_install(s);
 		EXECUTE format('DELETE FROM %s', @extschema@.wml_task_name(s, '_pending'));
@@ -349,13 +357,29 @@ $$;
 COMMENT ON FUNCTION wml_check(text) IS 'tasks whose gram differs from a recount; none if the task set is current';
 
 -- Whoever lists task sets has not asked to run what their owners wrote: a view or a policy in the table's place stays unread.
-CREATE FUNCTION wml_is_plain_table(name text, grams name) RETURNS bool
+CREATE FUNCTION wml_is_plain_table(relation oid, grams name) RETURNS bool
 	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-SELECT c.relkind = 'r' AND NOT row_security_active(c.oid) AND has_table_privilege(c.oid, 'SELECT')
+SELECT c.relkind = 'r' AND NOT row_security_active(c.oid) AND has_schema_privilege(c.relnamespace, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
-WHERE c.oid = to_regclass(name) AND a.attname = grams AND a.atttypid = '@extschema@.wml_gram'::regtype AND a.attgenerated = ''
+WHERE c.oid = relation AND a.attname = grams AND a.atttypid = '@extschema@.wml_gram'::regtype AND a.attgenerated = ''
 $$;
-COMMENT ON FUNCTION wml_is_plain_table(text, name) IS 'a table with grams that the caller can read without running anything of its owner';
+COMMENT ON FUNCTION wml_is_plain_table(oid, name) IS 'a table with grams that the caller can read without running anything of its owner';
+
+-- The table by its name, in schemas that the caller may not use as well, where to_regclass would be an error.
+CREATE FUNCTION wml_task_relation(s wml_task_set, suffix text DEFAULT '') RETURNS oid
+	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = s.schema_name AND c.relname = s.set_name || suffix
+$$;
+COMMENT ON FUNCTION wml_task_relation(wml_task_set, text) IS 'a task set''s table, or what belongs to it; NULL if there is none';
+
+-- Descriptions are written by anybody: what is no number in one must not keep the others from being read.
+CREATE FUNCTION wml_method_number(method jsonb, field text) RETURNS float8
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT CASE WHEN abs(n) BETWEEN 1e-300 AND 1e300 THEN n::float8 WHEN n = 0 THEN 0 END
+FROM (SELECT CASE WHEN jsonb_typeof(method -> field) = 'number' THEN (method ->> field)::numeric END AS n) AS given
+$$;
+COMMENT ON FUNCTION wml_method_number(jsonb, text) IS 'a number in the description of a method; NULL if it is none';
 
 CREATE FUNCTION wml_list_task_sets()
 	RETURNS TABLE (schema_name text, set_name text, relation text, tasks bigint, "rows" bigint, skipped bigint, features int,
@@ -364,27 +388,29 @@ CREATE FUNCTION wml_list_task_sets()
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	s @extschema@.wml_task_set;
+	kept oid;
 BEGIN
 	FOR s IN SELECT * FROM @extschema@.wml_task_set AS t ORDER BY t.schema_name, t.set_name LOOP
+		kept := @extschema@.wml_task_relation(s);
 		schema_name := s.schema_name;
 		set_name := s.set_name;
 		relation := s.relation;
 		features := cardinality(s.features);
-		live := CASE WHEN to_regclass(@extschema@.wml_task_name(s)) IS NULL THEN 'dropped' ELSE s.live END;
+		live := CASE WHEN kept IS NULL THEN 'dropped' ELSE s.live END;
 		learned := s.learned;
 		family := s.family;
 		method := coalesce(nullif(concat_ws(' ', s.method ->> 'model', s.method ->> 'weights'), ''), 'prior');
-		against_all_alike := (s.method ->> 'against_all_alike')::float8;
-		against_task_alone := (s.method ->> 'against_task_alone')::float8;
-		size := pg_total_relation_size(to_regclass(@extschema@.wml_task_name(s)));
+		against_all_alike := @extschema@.wml_method_number(s.method, 'against_all_alike');
+		against_task_alone := @extschema@.wml_method_number(s.method, 'against_task_alone');
+		size := pg_total_relation_size(kept);
 		tasks := NULL;
 		rows := NULL;
 		skipped := NULL;
 		waiting := NULL;
-		IF @extschema@.wml_is_plain_table(@extschema@.wml_task_name(s), 'gram') THEN
+		IF @extschema@.wml_is_plain_table(kept, 'gram') THEN
 			EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM ONLY %s',
 				@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
-			IF @extschema@.wml_is_plain_table(@extschema@.wml_task_name(s, '_pending'), 'added') THEN
+			IF @extschema@.wml_is_plain_table(@extschema@.wml_task_relation(s, '_pending'), 'added') THEN
 				EXECUTE format('SELECT count(*) FROM ONLY %s', @extschema@.wml_task_name(s, '_pending')) INTO waiting;
 			END IF;
 		END IF;

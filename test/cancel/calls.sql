@@ -59,7 +59,7 @@ SELECT calls('wml_transform, wml_standardize', 'SELECT wml_n(wml_standardize({wi
 	'CREATE TEMP TABLE matrix AS SELECT array_agg(r) AS m FROM (SELECT array_agg(sin(i * j)) AS r FROM generate_series(1, 1024) AS i, generate_series(1, 1024) AS j GROUP BY i) AS s');
 SELECT calls('wml_second_moment, wml_embedding', 'SELECT cardinality(wml_second_moment({wide target})), cardinality(wml_embedding({wide target}))');
 SELECT calls('wml_rff at its limits', 'SELECT wml_rff(array_fill(0.5::float8, ARRAY[16384]), 1024, 1, 1)');
-SELECT calls('wml_poly', 'SELECT cardinality(wml_poly(array_fill(0.5::float8, ARRAY[44]), 2)), cardinality(wml_poly(ARRAY[0.5::float8], 1023))');
+SELECT calls('wml_poly', 'SELECT cardinality(wml_poly(array_fill(0.5::float8, ARRAY[43]), 2)), cardinality(wml_poly(ARRAY[0.5::float8], 1000))');
 
 -- weights
 SELECT calls('wml_alpha, 1024 features', 'SELECT wml_alpha({wide}, {wide target})');
@@ -67,12 +67,17 @@ SELECT calls('wml_alpha, whiten, shrink, 1024 features', $c$SELECT wml_alpha({wi
 SELECT calls('wml_alpha_gap, whiten, 1024 features', $c$SELECT wml_alpha_gap({wide}, {wide target}, ARRAY[0.4, 0.3, 0.3], 'square', 0, true)$c$);
 SELECT calls('wml_alpha, 3000 sources, shrink', $c$SELECT wml_alpha({many}, {many target}, shrink => 1e-9)$c$);
 SELECT calls('wml_weights, 3000 sources, whiten', $c$SELECT wml_weights(gram, {many target}, 'mixture', 'square', 1e-6, true) FROM many$c$);
-SELECT calls('wml_alpha_kernel, 11000 x 11000', 'SELECT wml_alpha_kernel(k, array_fill(1::float8, ARRAY[11000])) FROM kernel',
-	$c$CREATE TEMP TABLE kernel AS SELECT array_agg(r) AS k FROM (SELECT array_agg(exp(-abs(i - j) / 300.0::float8) ORDER BY j) AS r
-	   FROM generate_series(1, 11000) AS i, generate_series(1, 11000) AS j GROUP BY i ORDER BY i) AS s$c$);
-SELECT calls('wml_alpha_kernel, shrink, 11000 x 11000', $c$SELECT wml_alpha_kernel(k, array_fill(1::float8, ARRAY[11000]), 'mixture', 0.1) FROM kernel$c$,
-	$c$CREATE TEMP TABLE kernel AS SELECT array_agg(r) AS k FROM (SELECT array_agg(exp(-abs(i - j) / 300.0::float8) ORDER BY j) AS r
-	   FROM generate_series(1, 11000) AS i, generate_series(1, 11000) AS j GROUP BY i ORDER BY i) AS s$c$);
+-- each row of the kernel is a part of one array; array_agg could not hold all of them at once
+CREATE FUNCTION kernel(size int) RETURNS float8[] LANGUAGE plpgsql AS $$
+DECLARE
+	e float8[] := ARRAY(SELECT exp(-abs(k) / 300.0::float8) FROM generate_series(1 - size, size - 1) AS k);
+	half int := size / 2;
+BEGIN
+	RETURN (SELECT array_agg(e[size - i + 1 : 2 * size - i]) FROM generate_series(1, half) AS i)
+		|| (SELECT array_agg(e[size - i + 1 : 2 * size - i]) FROM generate_series(half + 1, size) AS i);
+END $$;
+SELECT calls('wml_alpha_kernel, 11000 x 11000', 'SELECT wml_alpha_kernel(kernel(11000), array_fill(1::float8, ARRAY[11000]))');
+SELECT calls('wml_alpha_kernel, shrink, 11000 x 11000', $c$SELECT wml_alpha_kernel(kernel(11000), array_fill(1::float8, ARRAY[11000]), 'mixture', 0.1)$c$);
 
 -- models
 SELECT calls('wml_coef, 1024 features', 'SELECT wml_coef({wide target}, 0.1), wml_coef({wide}[1])');
@@ -105,8 +110,8 @@ SELECT calls('wml_prior, full, reml, 120 features', $c$SELECT wml_loglik(wml_pri
 SELECT calls('wml_prior, diagonal, reml, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, covariance => 'diagonal', method => 'reml'))$c$);
 SELECT calls('wml_prior, robust, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, covariance => 'diagonal', noise => 'own', tasks => 't'))$c$);
 SELECT calls('wml_prior, robust, full, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, noise => 'own', tasks => 't'))$c$);
-SELECT calls('wml_prior, smooth, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, smooth => '{4-120}'))$c$);
-SELECT calls('wml_prior, smooth, 1024 features', $c$SELECT wml_loglik(wml_prior({wide}, smooth => '{2-1024}'))$c$);
+SELECT calls('wml_prior, smooth, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, smooth => '{4-120}', method => 'reml'))$c$);
+SELECT calls('wml_prior, smooth, 1024 features', $c$SELECT wml_loglik(wml_prior({wide}, smooth => '{2-1024}', method => 'reml'))$c$);
 SELECT calls('wml_prior, fixed, 1024 features', $c$SELECT wml_loglik(wml_prior({wide}, fixed => '{2-1024}'))$c$);
 SELECT calls('wml_prior, 3000 tasks', $c$SELECT wml_loglik(wml_prior({many}))$c$);
 SELECT calls('wml_prior, 3000 tasks, descriptors', $c$SELECT wml_loglik(wml_prior(gram, 1, wml_prior_options(noise => 'own', tasks => 't'), array_fill(sin(task), ARRAY[40]) || cos(task))) FROM many$c$);

@@ -42,10 +42,22 @@ CREATE FUNCTION rights_stranger.other_gram(rights_stranger.other) RETURNS wml_gr
 CREATE CAST (rights_stranger.other AS wml_gram) WITH FUNCTION rights_stranger.other_gram AS IMPLICIT;
 CREATE TABLE rights_stranger.cast AS SELECT 1 AS shop, '(1)'::rights_stranger.other AS gram;
 GRANT SELECT ON ALL TABLES IN SCHEMA rights_stranger TO PUBLIC;
+-- descriptions that could not be read
+UPDATE wml_task_set SET method = '{"against_all_alike": "none", "against_task_alone": 1e400}' WHERE set_name = 'policy';
+UPDATE wml_task_set SET method = '{"against_all_alike": 1e-400, "against_task_alone": 0.5}' WHERE set_name = 'cast';
+UPDATE wml_task_set SET method = '[3]' WHERE set_name = 'shops';
+UPDATE wml_task_set SET learned = 'infinity';
 RESET ROLE;
-SELECT schema_name, set_name, tasks, "rows" FROM wml_task_sets;
+SELECT schema_name, set_name, tasks, "rows", against_all_alike, against_task_alone FROM wml_task_sets;
 SET ROLE rights_owner;
 SELECT schema_name, set_name, tasks, "rows" FROM wml_task_sets;
+-- in a schema that is nobody else's
+SET ROLE rights_stranger;
+REVOKE USAGE ON SCHEMA rights_stranger FROM PUBLIC;
+SET ROLE rights_owner;
+SELECT schema_name, set_name, tasks, "rows", live FROM wml_task_sets;
+SET ROLE rights_stranger;
+GRANT USAGE ON SCHEMA rights_stranger TO PUBLIC;
 RESET ROLE;
 SELECT * FROM sprung;
 
@@ -67,6 +79,10 @@ INSERT INTO rights_owner.sales VALUES (1, 2, 3);
 SET ROLE rights_owner;
 SELECT count(*) AS wrong FROM wml_check('shops');
 
+-- nor do their triggers become somebody else's who has more rights
+RESET ROLE;
+SELECT wml_refresh('rights_owner.shops');
+
 -- operators that are found before the server's do not run
 SET ROLE rights_stranger;
 CREATE FUNCTION rights_stranger.compare(float8, float8) RETURNS bool LANGUAGE sql AS $$SELECT rights_stranger.spring('float8') = 1$$;
@@ -78,6 +94,10 @@ CREATE OPERATOR rights_stranger.< (LEFTARG = float8, RIGHTARG = float8, FUNCTION
 CREATE OPERATOR rights_stranger.> (LEFTARG = float8, RIGHTARG = float8, FUNCTION = rights_stranger.compare);
 CREATE OPERATOR rights_stranger.= (LEFTARG = int, RIGHTARG = int, FUNCTION = rights_stranger.compare);
 CREATE OPERATOR rights_stranger.= (LEFTARG = text, RIGHTARG = text, FUNCTION = rights_stranger.compare);
+CREATE FUNCTION rights_stranger.compare(varchar, varchar) RETURNS bool LANGUAGE sql AS $$SELECT rights_stranger.spring('varchar') OPERATOR(pg_catalog.=) 1$$;
+CREATE OPERATOR rights_stranger.= (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = rights_stranger.compare);
+CREATE OPERATOR rights_stranger.<= (LEFTARG = float8, RIGHTARG = float8, FUNCTION = rights_stranger.compare);
+CREATE OPERATOR rights_stranger.> (LEFTARG = int, RIGHTARG = int, FUNCTION = rights_stranger.compare);
 CREATE OPERATOR rights_stranger.<> (LEFTARG = text, RIGHTARG = text, FUNCTION = rights_stranger.compare);
 SET ROLE rights_owner;
 SET search_path = rights_stranger, rights_owner, public, pg_catalog;
@@ -86,6 +106,7 @@ SELECT status FROM wml_forecast('rights_owner.shops', 'SELECT 1 AS shop, 0.5 AS 
 SELECT status FROM wml_forecast('rights_owner.shops', 'SELECT 1 AS shop, NULL::float8 AS price');
 SELECT part FROM wml_explain('rights_owner.shops', '1') LIMIT 1;
 SELECT (wml_prior_info(wml_glm_prior($$SELECT shop, ARRAY[1, price], (units OPERATOR(pg_catalog.>) 0)::int FROM sales$$, reread => true, iterations => 3))).dims;
+CALL wml_glm_iterate('rights_owner.iterated', 'rights_owner.sales', 'shop::varchar', 'ARRAY[1, price]', '(units OPERATOR(pg_catalog.>) 0)::int', iterations => 2);
 SELECT tasks FROM wml_refresh('rights_owner.shops');
 SELECT count(*) AS wrong FROM wml_check('rights_owner.shops');
 RESET search_path;
