@@ -48,7 +48,7 @@ COMMENT ON AGGREGATE wml_prior(wml_gram, float8) IS 'prior over coefficients, le
 CREATE AGGREGATE wml_prior(gram wml_gram, alpha float8, options record) (
 	SFUNC = wml_prior_accum, STYPE = internal, SSPACE = 100000, FINALFUNC = wml_prior_final, PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_prior(wml_gram, float8, record) IS 'prior over coefficients with options by wml_prior_options';
+COMMENT ON AGGREGATE wml_prior(wml_gram, float8, record) IS 'prior over coefficients, with options from wml_prior_options';
 
 CREATE AGGREGATE wml_prior(gram wml_gram, alpha float8, options record, descriptor float8[]) (
 	SFUNC = wml_prior_accum, STYPE = internal, SSPACE = 100000, FINALFUNC = wml_prior_final, PARALLEL = SAFE

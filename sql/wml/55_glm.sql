@@ -85,7 +85,7 @@ CREATE AGGREGATE wml_working_gram(x float8[], y float8, family text, coef float8
 	COMBINEFUNC = wml_gram_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_working_gram(float8[], float8, text, float8[]) IS 'gram of the working rows of a generalised linear model at coefficients';
+COMMENT ON AGGREGATE wml_working_gram(float8[], float8, text, float8[]) IS 'gram of the working rows of a generalised linear model at the given coefficients';
 
 CREATE AGGREGATE wml_working_gram(x float8[], y float8, family text, coef float8[], exposure float8) (
 	SFUNC = wml_working_gram_accum,
@@ -94,7 +94,7 @@ CREATE AGGREGATE wml_working_gram(x float8[], y float8, family text, coef float8
 	COMBINEFUNC = wml_gram_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_working_gram(float8[], float8, text, float8[], float8) IS 'gram of the working rows at coefficients, with trials or exposure';
+COMMENT ON AGGREGATE wml_working_gram(float8[], float8, text, float8[], float8) IS 'gram of the working rows at the given coefficients, with trials or exposure';
 
 CREATE AGGREGATE wml_working_gram(x float8[], y float8, family text, coef float8[], exposure float8, weight float8) (
 	SFUNC = wml_working_gram_accum,
@@ -103,7 +103,7 @@ CREATE AGGREGATE wml_working_gram(x float8[], y float8, family text, coef float8
 	COMBINEFUNC = wml_gram_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_working_gram(float8[], float8, text, float8[], float8, float8) IS 'gram of the working rows at coefficients, weighted';
+COMMENT ON AGGREGATE wml_working_gram(float8[], float8, text, float8[], float8, float8) IS 'gram of the working rows at the given coefficients, weighted';
 
 CREATE AGGREGATE wml_working_gram(x float8[], y float8, family text, coef float8[], exposure float8, weight float8,
 								  covariance float8[]) (
@@ -170,7 +170,7 @@ CREATE AGGREGATE wml_kept_gram(x float8[], y float8, prior wml_prior, exposure f
 	FINALFUNC = wml_kept_gram_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_kept_gram(float8[], float8, wml_prior, float8, float8) IS 'wml_target_gram for task sets: a gram that is not finite where none can be computed';
+COMMENT ON AGGREGATE wml_kept_gram(float8[], float8, wml_prior, float8, float8) IS 'wml_target_gram for task sets: a gram that is not finite if none can be computed';
 
 -- Many tasks
 
@@ -218,11 +218,11 @@ COMMENT ON FUNCTION wml_predict_response(wml_prior, wml_gram, float8[], float8, 
 
 CREATE FUNCTION wml_deviance(family text, y float8, estimate float8, exposure float8 DEFAULT 1) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_deviance(text, float8, float8, float8) IS 'how far a response is from its estimate, as the family counts: twice the log-likelihood that the estimate lacks';
+COMMENT ON FUNCTION wml_deviance(text, float8, float8, float8) IS 'loss of one response under its family: twice the log-likelihood by which the estimate falls short of the best possible one';
 
 CREATE FUNCTION wml_possible_response(family text, y float8, exposure float8, weight float8) RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION wml_possible_response(text, float8, float8, float8) IS 'the response, NULL when the family cannot have it';
+COMMENT ON FUNCTION wml_possible_response(text, float8, float8, float8) IS 'the response, or NULL if the family does not allow it';
 
 CREATE FUNCTION wml_family(prior wml_prior) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -76,4 +76,4 @@ BEGIN
 		USING DETAIL = pg_catalog.format('In the last one it moved by %s of its spread.', pg_catalog.btrim(pg_catalog.to_char(change, '9.9EEEE'))),
 			HINT = 'Call the procedure again: it goes on from the state.';
 END $$;
-COMMENT ON PROCEDURE wml_glm_iterate(text, regclass, text, text, text, text, text, text, text, text, float8, text, float8, int, bool) IS 'collect the tasks'' working grams of a hierarchical model in a table, pass after pass over another one';
+COMMENT ON PROCEDURE wml_glm_iterate(text, regclass, text, text, text, text, text, text, text, text, float8, text, float8, int, bool) IS 'collects the tasks'' working grams of a hierarchical model in a table, by repeated passes over another table';

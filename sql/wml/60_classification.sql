@@ -99,7 +99,7 @@ CREATE AGGREGATE wml_auc(score float8, label float8) (
 	COMBINEFUNC = wml_auc_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE wml_auc(float8, float8) IS 'area under the ROC curve: how often a row with a positive label outscores another';
+COMMENT ON AGGREGATE wml_auc(float8, float8) IS 'area under the ROC curve: how often a row with a positive label outscores one without';
 
 CREATE AGGREGATE wml_auc(score float8, label bool) (
 	SFUNC = wml_auc_accum,

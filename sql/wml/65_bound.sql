@@ -6,7 +6,7 @@ CREATE FUNCTION wml_bound(sources wml_gram[], target wml_gram, alpha float8[], l
 						  OUT rademacher float8, OUT deviation float8, OUT theorem float8, OUT corollary float8,
 						  OUT source_risk float8, OUT risk_bound float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION wml_bound(wml_gram[], wml_gram, float8[], float8, float8, text, float8, float8[]) IS 'terms of the bounds on the target''s risk by the weighted risk of the sources';
+COMMENT ON FUNCTION wml_bound(wml_gram[], wml_gram, float8[], float8, float8, text, float8, float8[]) IS 'terms of the bounds on the target''s risk in terms of the weighted risk of the sources';
 
 CREATE FUNCTION wml_minimize_bound(sources wml_gram[], target wml_gram, variant text DEFAULT 'joint',
 								   radius float8 DEFAULT 1, loss text DEFAULT 'square', starts int DEFAULT 8,

@@ -96,7 +96,7 @@ COMMENT ON COLUMN wml_task_set.parts IS 'what the features are made from';
 COMMENT ON COLUMN wml_task_set.columns IS 'columns that the task and the features need, with their types';
 COMMENT ON COLUMN wml_task_set.exposure IS 'expression that gives a row''s trials, or what its count was taken over';
 COMMENT ON COLUMN wml_task_set.exposure_columns IS 'columns that the exposure needs, with their types';
-COMMENT ON COLUMN wml_task_set.prior IS 'of families other than gaussian: the prior under which the tasks were counted';
+COMMENT ON COLUMN wml_task_set.prior IS 'for families other than gaussian: the prior under which the tasks were counted';
 COMMENT ON COLUMN wml_task_set.method IS 'method of forecasts that was chosen in rehearsal, and how good it was';
 
 SELECT pg_catalog.pg_extension_config_dump('wml_task_set', '');
@@ -423,7 +423,7 @@ SELECT l.tasks, l."rows", l.skipped, l.coefficients
 FROM @extschema@.wml_learn_under(pg_catalog.current_setting('search_path'), pg_catalog.current_schemas(false), name, relation, task, response,
 	features, along, weight, inverse, "range", levels, live, append, family, exposure, replace, rehearse) AS l
 $$;
-COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, text, bool, int) IS 'makes a task set: a table with the gram of each task, and its description';
+COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, text, bool, int) IS 'creates a task set: a table with the gram of each task, and its description';
 
 -- Features whose value is the same in all rows of all tasks teach nothing.  Levels that the user named may come later.
 CREATE FUNCTION wml_learn_constant(s wml_task_set, moment float8[]) RETURNS void

@@ -363,7 +363,7 @@ SELECT c.relkind = 'r' AND NOT row_security_active(c.oid) AND has_schema_privile
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.oid = relation AND a.attname = grams AND a.atttypid = '@extschema@.wml_gram'::regtype AND a.attgenerated = ''
 $$;
-COMMENT ON FUNCTION wml_is_plain_table(oid, name) IS 'a table with grams that the caller can read without running anything of its owner';
+COMMENT ON FUNCTION wml_is_plain_table(oid, name) IS 'whether the caller can read a table of grams without running code of its owner';
 
 -- The table by its name, in schemas that the caller may not use as well, where to_regclass would be an error.
 CREATE FUNCTION wml_task_relation(s wml_task_set, suffix text DEFAULT '') RETURNS oid
@@ -379,7 +379,7 @@ CREATE FUNCTION wml_method_number(method jsonb, field text) RETURNS float8
 SELECT CASE WHEN abs(n) BETWEEN 1e-300 AND 1e300 THEN n::float8 WHEN n = 0 THEN 0 END
 FROM (SELECT CASE WHEN jsonb_typeof(method -> field) = 'number' THEN (method ->> field)::numeric END AS n) AS given
 $$;
-COMMENT ON FUNCTION wml_method_number(jsonb, text) IS 'a number in the description of a method; NULL if it is none';
+COMMENT ON FUNCTION wml_method_number(jsonb, text) IS 'a number in the description of a method; NULL if it is not a number';
 
 CREATE FUNCTION wml_list_task_sets()
 	RETURNS TABLE (schema_name text, set_name text, relation text, tasks bigint, "rows" bigint, skipped bigint, features int,

@@ -55,7 +55,7 @@ COMMENT ON FUNCTION wml_task_sources(wml_task_set, text) IS 'all tasks that can 
 -- Every method tunes each target by itself, but for the prior.  Of larger task sets than this, the prior serves all.
 CREATE FUNCTION wml_rehearsed_tasks() RETURNS int
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 300 $$;
-COMMENT ON FUNCTION wml_rehearsed_tasks() IS 'most tasks that a rehearsal looks at, and that all methods are tried for unless asked';
+COMMENT ON FUNCTION wml_rehearsed_tasks() IS 'largest number of tasks that a rehearsal looks at, and for which all methods are tried by default';
 
 -- As many rows as the tasks with the fewest have, but not more than half of what is usual, nor than tell much.
 CREATE FUNCTION wml_rehearsed_rows(s wml_task_set) RETURNS int
@@ -69,7 +69,7 @@ BEGIN
 		cardinality(s.features), @extschema@.wml_task_current(s)) INTO result;
 	RETURN result;
 END $$;
-COMMENT ON FUNCTION wml_rehearsed_rows(wml_task_set) IS 'how many rows of a task to take for known in rehearsals; NULL when there are too few tasks';
+COMMENT ON FUNCTION wml_rehearsed_rows(wml_task_set) IS 'number of rows of a task that rehearsals take as known; NULL if there are too few tasks';
 
 -- Rows with their number within the task, of some tasks; half tells the tasks apart by turns.
 CREATE FUNCTION wml_rehearsed_query(s wml_task_set, known int) RETURNS text
@@ -269,4 +269,4 @@ BEGIN
 		s.family, method => 'reml', evenness => cardinality(s.features),
 		reread => s.family <> 'negative_binomial' AND @extschema@.wml_n(pooled) * (cardinality(s.features) + 3) > 1.3e8);
 END $$;
-COMMENT ON FUNCTION wml_learn_prior(wml_task_set) IS 'the prior of a task set of another family than the gaussian, learned from its rows';
+COMMENT ON FUNCTION wml_learn_prior(wml_task_set) IS 'prior of a task set of a family other than gaussian, learned from its rows';

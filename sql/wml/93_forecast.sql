@@ -188,7 +188,7 @@ BEGIN
 		RAISE EXCEPTION 'the % family has no method "%"', s.family, method
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Its forecasts come from the prior.';
 	ELSIF method NOT IN ('prior', 'tune', 'stack', 'erm', 'maml', 'fomaml', 'reptile') THEN
-		RAISE EXCEPTION 'unknown method: "%"', method
+		RAISE EXCEPTION 'unrecognized method: "%"', method
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: prior, tune, stack, erm, maml, fomaml, reptile.';
 	END IF;
 END $$;
@@ -234,7 +234,7 @@ BEGIN
 		UNION SELECT jsonb_object_keys(s.columns) WHERE jsonb_array_length(objects) = 0) AS keys;
 	RETURN format('SELECT * FROM pg_catalog.jsonb_to_recordset(%L) AS wml_objects (%s)', objects, columns);
 END $$;
-COMMENT ON FUNCTION wml_object_rows(wml_task_set, jsonb) IS 'query of rows that are given as JSON objects';
+COMMENT ON FUNCTION wml_object_rows(wml_task_set, jsonb) IS 'query that returns rows given as JSON objects';
 
 CREATE FUNCTION wml_forecast(name text, "rows" jsonb, level float8 DEFAULT 0.9, method text DEFAULT NULL)
 	RETURNS TABLE (task text, "row" jsonb, estimate float8, lower float8, upper float8, mean_lower float8, mean_upper float8,
