@@ -92,7 +92,7 @@ fit(const Scene *scene, WmlcHierarchyRows *rows, Sums *sums)
 	CHECK(wmlc_hierarchy_fit(&hierarchy, d, scene->tasks, &options, &prior, work) == WMLC_OK, "fit");
 	sums->seconds += (double) (clock() - before) / CLOCKS_PER_SEC;
 	sums->iterations += hierarchy.iterations;
-	wmlc_prior_covariance(&prior, covariance);
+	wmlc_prior_covariance(&prior, covariance, NULL);
 	for (int k = 0; k < d; k++)
 	{
 		sums->mean[k] += mean[k];

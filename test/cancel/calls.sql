@@ -98,7 +98,7 @@ SELECT calls('wml_linregr, 1024 features', 'SELECT count(*) FROM wml_linregr({wi
 SELECT calls('wml_linregr_clustered, 1024 features', 'SELECT count(*) FROM wml_linregr_clustered({wide})');
 SELECT calls('wml_linregr_summary, wml_chow', 'SELECT wml_linregr_summary({wide target}), wml_chow({wide target}, {wide}[1])');
 SELECT calls('wml_mse, wml_r2, 1024 features', 'SELECT wml_mse({wide target}, c), wml_r2({wide target}, c) FROM (SELECT array_fill(0.1::float8, ARRAY[1024]) AS c) AS z');
-SELECT calls('wml_bound, 1024 features', 'SELECT wml_bound({wide}, {wide target}, ARRAY[0.4, 0.3, 0.3], 1, 0.1, coef => array_fill(0.1::float8, ARRAY[1024]))');
+SELECT calls('wml_bound, 1024 features', 'SELECT wml_bound({wide}, {wide target}, ARRAY[0.4, 0.3, 0.3], 1, 0.1, radius => 100, coef => array_fill(0.1::float8, ARRAY[1024]))');
 SELECT calls('wml_minimize_bound, 1024 features', 'SELECT objective FROM wml_minimize_bound({wide}, {wide target})');
 SELECT calls('wml_minimize_bound, 3000 sources', 'SELECT objective FROM wml_minimize_bound({many}, {many target})');
 
@@ -142,7 +142,7 @@ SELECT calls('wml_glm_prior of grams', $c$SELECT wml_loglik(wml_glm_prior({mediu
 SELECT calls('wml_svm_train, 1024 features', $c$SELECT wml_svm_train('SELECT x, 2 * y - 1 FROM wide_example')$c$);
 SELECT calls('wml_svm_train, 60000 rows', $c$SELECT wml_svm_train('SELECT x, 2 * y - 1 FROM example', tolerance => 1e-12)$c$);
 SELECT calls('wml_auc, 10 million rows', 'SELECT wml_auc(score, label) FROM scores',
-	'CREATE TEMP TABLE scores AS SELECT sin(i) AS score, cos(i * i) > 0 AS label FROM generate_series(1, 10000000) AS i');
+	'CREATE TEMP TABLE scores AS SELECT sin(i) AS score, cos(3.7 * i) > 0 AS label FROM generate_series(1, 10000000) AS i');
 SELECT calls('wml_log_loss, wml_calibration', $c$SELECT wml_log_loss(abs(sin(i)), i % 3 = 0), wml_calibration(abs(sin(i)), i % 3 = 0, 1000) FROM generate_series(1, 300000) AS i$c$);
 
 -- networks

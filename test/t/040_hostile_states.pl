@@ -2,8 +2,7 @@
 # functions through an aggregate of their own, and a damaged page passes no input function.  Mutated states, as raw
 # bytes and in binary and text form, are each an error or an answer; none ends the server.
 #
-# HOSTILE_STATES: how many for each function, and for each model of those of models; unless told, 1200 for each
-# function, which the models share.
+# HOSTILE_STATES: how many for each function, 1200 unless told; the models share those of a function.
 use strict;
 use warnings;
 
@@ -120,7 +119,7 @@ my @auc_uses = (
 	[ 'wml_auc_state_out', 'SELECT auc_state($1, 1)::text' ],
 	[ 'wml_auc_state_send', 'SELECT wml_auc_state_send(auc_state($1, 1))' ]);
 
-my $share = $ENV{HOSTILE_STATES} ? $count : int($count / keys %models);
+my $share = int($count / keys %models);
 
 # What a mutated state may lead to: an answer, or one of these: corrupted, out of range, other data exceptions.
 my $allowed = qr/^(answered|XX001|22003|22000|22023|22004|54000)$/;

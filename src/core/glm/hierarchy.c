@@ -409,7 +409,8 @@ wmlc_target_gram(const WmlcPrior *prior, const WmlcGlmRows *rows, bool points, W
 
 	(void) target_layout(&target, prior->dims, work);
 	memcpy(target.coef, prior->mean, d * sizeof(double));
-	wmlc_prior_covariance(prior, target.covariance);
+	if (wmlc_prior_covariance(prior, target.covariance, poll) != WMLC_OK)
+		return WMLC_INTERRUPTED;
 	*converged = false;
 	for (int i = 0; i < TARGET_ITERATIONS; i++)
 	{
@@ -422,8 +423,11 @@ wmlc_target_gram(const WmlcPrior *prior, const WmlcGlmRows *rows, bool points, W
 								   points ? NULL : target.covariance, gram, &ignored,
 								   target.space, poll);
 		if (status == WMLC_OK)
-			status = wmlc_posterior(prior, gram->sums, gram->sums + entries, &posterior,
-									target.posterior);
+			status = wmlc_posterior_of(prior, &(WmlcTarget) {
+				.moments = gram->sums,
+				.moments_lo = gram->sums + entries,
+				.poll = poll
+			}, &posterior, target.posterior);
 		if (status != WMLC_OK)
 			return status;
 		move = move_posterior(&target, &posterior,

@@ -6,52 +6,19 @@
  */
 #include <cblas.h>
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
+#include "core/linalg/eigen.h"
 #include "core/linalg/trust_region.h"
 
 /* Newton's method doubles the digits; from far away it needs a few steps more. */
 #define MAX_STEPS 200
 
-/* Room for LAPACK to work on blocks. */
-static inline size_t
-lapack_size(int d)
-{
-	return 36 * (size_t) d;
-}
-
 size_t
 wmlc_trust_region_workspace(int d)
 {
-	return (4 * (size_t) d + lapack_size(d)) * sizeof(double);
-}
-
-/*
- * The eigenvectors of `a` in its place: what dsyev does, in steps between which
- * it can be interrupted.  `space` has 2 d doubles and those of lapack_size.
- */
-static WmlcStatus
-decompose(int d, double *a, double *value, double *space, WmlcPoll poll)
-{
-	double	   *beside = space;
-	double	   *reflections = beside + d;
-	double	   *work = reflections + d;
-	lapack_int	size = (lapack_int) lapack_size(d);
-
-	if (wmlc_interrupted(poll))
-		return WMLC_INTERRUPTED;
-	if (LAPACKE_dsytrd_work(LAPACK_COL_MAJOR, 'U', d, a, d, value, beside, reflections, work, size) != 0)
-		return WMLC_NO_CONVERGENCE;
-	if (wmlc_interrupted(poll))
-		return WMLC_INTERRUPTED;
-	if (LAPACKE_dorgtr_work(LAPACK_COL_MAJOR, 'U', d, a, d, reflections, work, size) != 0)
-		return WMLC_NO_CONVERGENCE;
-	if (wmlc_interrupted(poll))
-		return WMLC_INTERRUPTED;
-	return LAPACKE_dsteqr_work(LAPACK_COL_MAJOR, 'V', d, value, beside, a, d, work) == 0
-		? WMLC_OK : WMLC_NO_CONVERGENCE;
+	return (2 * (size_t) d + wmlc_eigen_work(d)) * sizeof(double);
 }
 
 /* A power of two that brings the largest entry close to 1. */
@@ -134,7 +101,7 @@ wmlc_trust_region(int d, double *a, const double *b, double radius, double *w, d
 	unit = unit_of((size_t) d * d, a);
 	for (size_t k = 0; k < (size_t) d * d; k++)
 		a[k] *= unit;
-	status = decompose(d, a, value, g + d, poll);
+	status = wmlc_eigen(d, a, value, g + d, poll);
 	if (status != WMLC_OK)
 		return status;
 	for (int i = 0; i < d; i++)

@@ -9,6 +9,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
+#include "core/linalg/panels.h"
 #include "core/prior/posterior.h"
 #include "core/prior/prior_internal.h"
 
@@ -251,28 +252,34 @@ noise_sd(double noise, int d, const double *spread)
 }
 
 /* The posterior given the task's noise and weight; coef holds L^-1 (m - mu) sqrt(tau). */
-static void
+static WmlcStatus
 solve_posterior(WmlcPosterior *posterior, PosteriorMemory *memory, double noise)
 {
 	int			d = posterior->prior->dims;
 	size_t		square = (size_t) d * d;
 	double		sd;
+	WmlcStatus	status;
 
 	memcpy(posterior->factor, posterior->prior->factor, square * sizeof(double));
 	if (posterior->weight != 1.0)
 		cblas_dscal(square, 1.0 / sqrt(posterior->weight), posterior->factor, 1);
 	memcpy(posterior->spread, posterior->factor, square * sizeof(double));
-	cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, d, d, 1.0,
-				posterior->triangle, d, posterior->spread, d);
+	status = wmlc_panel_multiply(CblasUpper, CblasNoTrans, d, posterior->triangle, d, posterior->spread,
+								 posterior->poll);
+	if (status != WMLC_OK)
+		return status;
 	sd = posterior->sd = noise_sd(noise, d, posterior->spread);
 	cblas_dscal(square, 1.0 / sd, posterior->spread, 1);
-	wmlc_root(d, posterior->spread, posterior->inner, memory->root);
+	status = wmlc_root(d, posterior->spread, posterior->inner, memory->root, posterior->poll);
+	if (status != WMLC_OK)
+		return status;
 	cblas_dgemv(CblasColMajor, CblasTrans, d, d, 1.0 / sd, posterior->spread, d, memory->residual, 1,
 				0.0, posterior->coef, 1);
 	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->inner, d,
 				posterior->coef, 1);
 	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->inner, d,
 				posterior->coef, 1);
+	return WMLC_OK;
 }
 
 /* How many coefficients the rows rather than the prior determine: d - tr M^-1 */
@@ -286,8 +293,7 @@ count_used(WmlcPosterior *posterior)
 	memset(inverse, 0, (size_t) d * d * sizeof(double));
 	for (int i = 0; i < d; i++)
 		inverse[i + (size_t) i * d] = 1.0;
-	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, d, d, 1.0,
-				posterior->inner, d, inverse, d);
+	(void) wmlc_panel_solve(CblasLower, CblasNoTrans, d, posterior->inner, d, inverse, posterior->poll);
 	for (size_t i = 0; i < (size_t) d * d; i++)
 		trace += inverse[i] * inverse[i];
 	return fmax(d - trace, 0.0);
@@ -383,6 +389,7 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 
 	(void) posterior_layout(d, posterior, &memory, work);
 	posterior->prior = prior;
+	posterior->poll = target->poll;
 	posterior->weight = 1.0;
 	posterior->evidence = posterior->used = posterior->distance = 0.0;
 	posterior->noise_degrees = prior->noise_shape > 0.0 ? 2.0 * prior->noise_shape : INFINITY;
@@ -398,13 +405,15 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 
 	if (robust && target->moments != NULL)
 		noise = first_noise(target, posterior, &memory);
-	solve_posterior(posterior, &memory, noise);
-	for (int k = 0; k < MOST_ROUNDS && robust && target->moments != NULL; k++)
+	status = solve_posterior(posterior, &memory, noise);
+	for (int k = 0; k < MOST_ROUNDS && robust && target->moments != NULL && status == WMLC_OK; k++)
 	{
 		if (!(update_task(target, posterior, &memory, &noise) > SETTLED))
 			break;
-		solve_posterior(posterior, &memory, noise);
+		status = solve_posterior(posterior, &memory, noise);
 	}
+	if (status != WMLC_OK)
+		return status;
 	finish_task(posterior, &memory);
 	cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->factor, d,
 				posterior->coef, 1);
@@ -424,16 +433,17 @@ wmlc_posterior(const WmlcPrior *prior, const double *moments, const double *mome
 }
 
 /* V = F F' with F = L K^-T */
-void
+WmlcStatus
 wmlc_posterior_covariance(const WmlcPosterior *posterior, double *covariance)
 {
 	int			d = posterior->prior->dims;
 	double	   *factor = posterior->scratch;
 
 	memcpy(factor, posterior->factor, (size_t) d * d * sizeof(double));
-	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, d, d, 1.0,
-				posterior->inner, d, factor, d);
-	wmlc_outer(d, d, factor, covariance);
+	if (wmlc_panel_solve_right(CblasLower, CblasTrans, d, posterior->inner, d, factor,
+							   posterior->poll) != WMLC_OK)
+		return WMLC_INTERRUPTED;
+	return wmlc_panel_outer(d, d, factor, covariance, posterior->poll);
 }
 
 /* What a variance is made of: parts that scale with S and with s2. */

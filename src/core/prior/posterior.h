@@ -61,6 +61,7 @@ typedef struct WmlcPosterior
 	double	   *wide;			/* d more */
 	double	   *forms;			/* quadratic forms of the variance, d x d each */
 	bool		prepared;		/* they are there */
+	WmlcPoll	poll;			/* the target's */
 } WmlcPosterior;
 
 typedef struct WmlcPrediction
@@ -92,7 +93,7 @@ extern WmlcStatus wmlc_posterior(const WmlcPrior *prior, const double *moments,
 								 const double *moments_lo, WmlcPosterior *posterior, void *work);
 
 /* V, d x d by columns, without the uncertainty of mu */
-extern void wmlc_posterior_covariance(const WmlcPosterior *posterior, double *covariance);
+extern WmlcStatus wmlc_posterior_covariance(const WmlcPosterior *posterior, double *covariance);
 
 /*
  * What many predictions of one posterior share; without it each takes a little

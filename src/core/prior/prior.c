@@ -5,6 +5,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
+#include "core/linalg/panels.h"
 #include "core/prior/prior_internal.h"
 
 /*
@@ -118,8 +119,8 @@ expand_vectors(FitMemory *memory)
 			c[i + (size_t) (1 + k) * r] = sd * point->lambda[(size_t) i * m + k];
 		c[i + (size_t) (1 + m + i) * r] = sd;
 	}
-	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, r, r, 1.0,
-				point->precision_factor, r, c + (size_t) (1 + m) * r, r);
+	(void) wmlc_panel_solve(CblasLower, CblasTrans, r, point->precision_factor, r,
+							c + (size_t) (1 + m) * r, memory->fit.sweep.poll);
 	for (int k = 0; k < columns; k++)
 	{
 		double	   *column = memory->norms;
@@ -276,7 +277,7 @@ write_prior(FitMemory *memory, WmlcPrior *prior)
 		triangulate(memory, memory->vectors + d, m, prior->factor);
 	else
 		spread_diagonal(memory, unit, prior->factor);
-	wmlc_outer(d, r, mean_factor, prior->mean_covariance);
+	(void) wmlc_panel_outer(d, r, mean_factor, prior->mean_covariance, memory->fit.sweep.poll);
 }
 
 /* A smooth part that has no size is nothing, not even by rounding. */
@@ -316,7 +317,7 @@ rewrite_mean_covariance(FitMemory *memory, WmlcPrior *prior)
 		for (int i = 0; i < d; i++)
 			column[i] *= reduced->scale[i];
 	}
-	wmlc_outer(d, r, mean_factor, prior->mean_covariance);
+	(void) wmlc_panel_outer(d, r, mean_factor, prior->mean_covariance, memory->fit.sweep.poll);
 }
 
 /* The objective without penalty, in the caller's units, as a log-likelihood. */
@@ -493,8 +494,8 @@ wmlc_prior_widen(WmlcPrior *prior, void *work, void *more_work)
 	return status;
 }
 
-void
-wmlc_prior_covariance(const WmlcPrior *prior, double *covariance)
+WmlcStatus
+wmlc_prior_covariance(const WmlcPrior *prior, double *covariance, WmlcPoll poll)
 {
-	wmlc_outer(prior->dims, prior->dims, prior->factor, covariance);
+	return wmlc_panel_outer(prior->dims, prior->dims, prior->factor, covariance, poll);
 }

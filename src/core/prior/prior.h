@@ -224,7 +224,7 @@ extern size_t wmlc_prior_widen_workspace(int dims, const WmlcPriorOptions *optio
 extern WmlcStatus wmlc_prior_widen(WmlcPrior *prior, void *work, void *more_work);
 
 /* S = L L' */
-extern void wmlc_prior_covariance(const WmlcPrior *prior, double *covariance);
+extern WmlcStatus wmlc_prior_covariance(const WmlcPrior *prior, double *covariance, WmlcPoll poll);
 
 /*
  * The weighted log-likelihood of tasks under a given prior, weights as in the

@@ -47,18 +47,6 @@
 
 typedef double WmlcLanes __attribute__((vector_size(8 * WMLC_PRIOR_LANES), aligned(8), may_alias));
 
-/* result = a a', a being n x k by columns; symmetric to the last bit */
-static inline void
-wmlc_outer(int n, int k, const double *a, double *result)
-{
-	memset(result, 0, (size_t) n * n * sizeof(double));
-	if (k > 0)
-		cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, 1.0, a, n, 0.0, result, n);
-	for (int j = 0; j < n; j++)
-		for (int i = j + 1; i < n; i++)
-			result[j + (size_t) i * n] = result[i + (size_t) j * n];
-}
-
 /* ---- prior_weights.c ---- */
 
 /* Final weights of tasks; zero where a task has no rows or no weight. */
@@ -126,7 +114,7 @@ extern WmlcStatus wmlc_triangle_read(WmlcTriangle *triangle, const WmlcTriangleS
  * The lower triangular K with K K' = I + Y'Y, Y being n x n by columns.  The
  * workspace holds wmlc_root_work(n) numbers.
  */
-extern void wmlc_root(int n, const double *y, double *root, double *work);
+extern WmlcStatus wmlc_root(int n, const double *y, double *root, double *work, WmlcPoll poll);
 
 static inline size_t
 wmlc_root_work(int n)
@@ -239,6 +227,7 @@ typedef struct WmlcSweep
 	WmlcPriorCovariance covariance;
 	bool		keep_products;	/* for the last term of prior_newton.c's Hessian */
 	WmlcPoll	poll;
+	bool		interrupted;	/* in the middle of a batch, which went on to its end */
 	WmlcLanes  *spread;			/* R Lambda, r x m by rows */
 	WmlcLanes  *factor;			/* K, r x r by rows */
 	WmlcLanes  *white;			/* Z and in a last column rho, by rows */

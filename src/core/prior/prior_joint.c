@@ -16,6 +16,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
+#include "core/linalg/panels.h"
 #include "core/prior/prior_lanes.h"
 
 /* Fewer tasks than this, in all and for each parameter of mu and S, tell nothing. */
@@ -141,6 +142,8 @@ sum_scores(WmlcPriorFit *fit, size_t n, Scores *scores)
 		if (wmlc_interrupted(fit->sweep.poll))
 			return WMLC_INTERRUPTED;
 		(void) whiten(&fit->sweep, task, &fit->current);
+		if (fit->sweep.interrupted)
+			return WMLC_INTERRUPTED;
 		for (int lane = 0; lane < LANES; lane++)
 		{
 			double		alpha = numbers[WMLC_TASK_ALPHA][lane];
@@ -198,7 +201,7 @@ scale_precision(WmlcPriorFit *fit, double adjustment, double *product)
 					vectors + (size_t) k * r, 1);
 	cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, r, r, 1.0,
 				point->precision_factor, r, vectors, r);
-	wmlc_outer(r, r, vectors, product);
+	(void) wmlc_panel_outer(r, r, vectors, product, fit->sweep.poll);
 	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', r, product, r) == 0)
 		memcpy(point->precision_factor, product, (size_t) r * r * sizeof(double));
 }

@@ -50,6 +50,20 @@
 /* Vectors are passed between inlined functions only: no calling convention matters. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
+/*
+ * A row of many columns takes long enough to ask now and then whether to stop.  The
+ * answer is taken down, for the loops to end as usual.
+ */
+#define LONG_ROW 64
+#define POLL_ROWS 8
+
+ALWAYS_INLINE void
+listen(WmlcSweep *sweep, int row, int columns)
+{
+	if (columns >= LONG_ROW && row % POLL_ROWS == 0 && wmlc_interrupted(sweep->poll))
+		sweep->interrupted = true;
+}
+
 /* sum_t = sum over i < n of a_i b_(i, t), t < TILE */
 ALWAYS_INLINE void
 dot_tile(int n, const WmlcLanes *a, size_t a_step, const WmlcLanes *b, size_t b_step,
@@ -81,7 +95,7 @@ dot_tile(int n, const WmlcLanes *a, size_t a_step, const WmlcLanes *b, size_t b_
  * columns of a packed triangle of that size, zero before the diagonal.
  */
 ALWAYS_INLINE void
-multiply(int n, int k, int m, int upper, const WmlcLanes *a, size_t a_stride,
+multiply(WmlcSweep *sweep, int n, int k, int m, int upper, const WmlcLanes *a, size_t a_stride,
 		 const double *b, WmlcLanes *result)
 {
 	for (int i = 0; i < n; i++)
@@ -90,6 +104,7 @@ multiply(int n, int k, int m, int upper, const WmlcLanes *a, size_t a_stride,
 		const WmlcLanes *row = upper ? a + wmlc_triangle_index(upper, i, i) : a + i * a_stride;
 		int			first = upper ? i : 0;
 
+		listen(sweep, i, m);
 		for (int c = 0; c < m; c += TILE)
 		{
 			int			width = m - c < TILE ? m - c : TILE;
@@ -122,9 +137,12 @@ multiply(int n, int k, int m, int upper, const WmlcLanes *a, size_t a_stride,
 
 /* packed += weight a'a, a being n x m by rows */
 ALWAYS_INLINE void
-add_gram(int n, int m, const WmlcLanes *a, size_t stride, WmlcLanes weight, WmlcLanes *packed)
+add_gram(WmlcSweep *sweep, int n, int m, const WmlcLanes *a, size_t stride, WmlcLanes weight,
+		 WmlcLanes *packed)
 {
 	for (int i = 0; i < m; i++)
+	{
+		listen(sweep, i, m);
 		for (int j = i; j < m; j += TILE)
 		{
 			WmlcLanes	sum[TILE];
@@ -133,6 +151,7 @@ add_gram(int n, int m, const WmlcLanes *a, size_t stride, WmlcLanes weight, Wmlc
 			for (int t = 0; t < TILE && j + t < m; t++)
 				packed[wmlc_triangle_index(m, i, j + t)] += weight * sum[t];
 		}
+	}
 }
 
 ALWAYS_INLINE WmlcLanes
@@ -185,7 +204,7 @@ whiten_row(int r, int i, WmlcLanes *factor, WmlcLanes *white)
 
 /* K, Z and rho of a block of tasks; the answer is log |V|. */
 ALWAYS_INLINE WmlcLanes
-whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *point)
+whiten(WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *point)
 {
 	int			r = sweep->reduced->rank;
 	int			h = sweep->reduced->height;
@@ -196,7 +215,7 @@ whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *poin
 	WmlcLanes	product = {0.0};
 
 	product += 1.0;
-	multiply(h, h, m, r, task, 0, point->lambda, sweep->spread);
+	multiply(sweep, h, h, m, r, task, 0, point->lambda, sweep->spread);
 	for (int i = 0; i < h * m; i++)
 		sweep->spread[i] *= scale;
 	for (int i = 0; i < h; i++)
@@ -206,6 +225,7 @@ whiten(const WmlcSweep *sweep, const WmlcLanes *task, const WmlcPriorPoint *poin
 		const WmlcLanes *triangle = task + wmlc_triangle_index(r, i, i);
 		WmlcLanes	residual = beta[i];
 
+		listen(sweep, i, r);
 		for (int k = 0; k <= i; k += TILE)
 		{
 			WmlcLanes	sum[TILE];

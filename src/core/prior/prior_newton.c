@@ -44,6 +44,7 @@
 #include <lapacke.h>
 
 #include "core/linalg/definite.h"
+#include "core/linalg/eigen.h"
 #include "core/prior/prior_internal.h"
 
 /* Bounds of one step: what is left of a column, by how much T grows. */
@@ -84,10 +85,16 @@ wmlc_model_layout(WmlcPriorModel *model, int dims, const WmlcPriorOptions *optio
 	model->lapack = wmlc_arena_doubles(arena, 64 * d + 64);
 }
 
+/* Beyond so many columns, LAPACK takes too long at one go. */
+#define LARGE_EIGEN 256
+
 void
 wmlc_model_eigen(WmlcPriorModel *model, int n, double *matrix, double *values)
 {
-	if (n > 0)
+	/* dsyev scales matrices that are close to overflow, which larger ones never are */
+	if (n > LARGE_EIGEN)
+		model->interrupted |= wmlc_eigen(n, matrix, values, model->lapack, model->poll) == WMLC_INTERRUPTED;
+	else if (n > 0)
 		(void) LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', n, matrix, n, values,
 								  model->lapack, 64 * n + 64);
 }

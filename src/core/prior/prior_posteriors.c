@@ -61,7 +61,7 @@ set_inner(const WmlcReduced *reduced, const WmlcPrior *prior, double *shifted, I
 
 /* M's factor G (lower, its diagonal inverted) and G^-1 Y' (beta - R mu) / sd to `score` */
 ALWAYS_INLINE void
-solve_block(const WmlcSweep *sweep, const WmlcLanes *task, const Inner *inner)
+solve_block(WmlcSweep *sweep, const WmlcLanes *task, const Inner *inner)
 {
 	int			r = sweep->reduced->rank;
 	int			h = sweep->reduced->height;
@@ -71,7 +71,7 @@ solve_block(const WmlcSweep *sweep, const WmlcLanes *task, const Inner *inner)
 	WmlcLanes  *factor = sweep->factor;
 	WmlcLanes  *residual = sweep->white;
 
-	multiply(h, h, m, r, task, 0, inner->spread, y);
+	multiply(sweep, h, h, m, r, task, 0, inner->spread, y);
 	for (int i = 0; i < h; i++)
 	{
 		const WmlcLanes *row = task + wmlc_triangle_index(r, i, i) - i;
@@ -85,6 +85,7 @@ solve_block(const WmlcSweep *sweep, const WmlcLanes *task, const Inner *inner)
 	{
 		WmlcLanes	sum = {0.0};
 
+		listen(sweep, k, m);
 		for (int i = 0; i < h; i++)
 			sum += y[(size_t) i * m + k] * residual[i];
 		for (int l = 0; l <= k; l++)
@@ -108,7 +109,7 @@ solve_block(const WmlcSweep *sweep, const WmlcLanes *task, const Inner *inner)
 
 /* L G^-T in the caller's units, d x m by rows, to `response`: L L' = S, and so S after the rows */
 ALWAYS_INLINE void
-spread_block(const WmlcSweep *sweep, const WmlcPrior *prior, int m)
+spread_block(WmlcSweep *sweep, const WmlcPrior *prior, int m)
 {
 	int			d = prior->dims;
 	const WmlcLanes *factor = sweep->factor;
@@ -117,6 +118,7 @@ spread_block(const WmlcSweep *sweep, const WmlcPrior *prior, int m)
 	{
 		WmlcLanes  *row = sweep->response + (size_t) i * m;
 
+		listen(sweep, i, m);
 		for (int k = 0; k < m; k++)
 		{
 			WmlcLanes	entry = {0.0};
@@ -155,7 +157,7 @@ write_lane(const WmlcSweep *sweep, const WmlcPrior *prior, int m, int lane, doub
 }
 
 ALWAYS_INLINE void
-posterior_block_body(const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task,
+posterior_block_body(WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task,
 					 const Inner *inner)
 {
 	solve_block(sweep, task, inner);
@@ -163,7 +165,7 @@ posterior_block_body(const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcL
 }
 
 LANES_FUNCTION(posterior_block,
-			   (const WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task, const Inner *inner),
+			   (WmlcSweep *sweep, const WmlcPrior *prior, const WmlcLanes *task, const Inner *inner),
 			   (sweep, prior, task, inner))
 
 /* A task that took no part has the prior for its posterior. */
@@ -172,7 +174,7 @@ write_prior(const WmlcPrior *prior, double *coef, double *covariance)
 {
 	memcpy(coef, prior->mean, prior->dims * sizeof(double));
 	if (covariance != NULL)
-		wmlc_prior_covariance(prior, covariance);
+		(void) wmlc_prior_covariance(prior, covariance, NULL);
 }
 
 WmlcStatus
@@ -200,6 +202,8 @@ wmlc_fit_posteriors(WmlcPriorFit *fit, const WmlcPriorWeights *weights, const Wm
 		if (slot % WMLC_PRIOR_LANES == 0)
 			posterior_block(&fit->sweep, prior,
 							reduced->tasks + block * wmlc_reduced_stride(reduced->rank), &inner);
+		if (fit->sweep.interrupted)
+			return WMLC_INTERRUPTED;
 		write_lane(&fit->sweep, prior, inner.columns, slot++ % WMLC_PRIOR_LANES, coef + j * d,
 				   own);
 	}

@@ -57,7 +57,7 @@ sums_layout(int r, const SlopeTask *what, WmlcPriorCovariance covariance)
 
 /* N = F^-1 Z'Y, r x m by rows */
 ALWAYS_INLINE void
-find_influence(const WmlcSweep *sweep, const WmlcPriorPoint *point, int m, WmlcLanes gain)
+find_influence(WmlcSweep *sweep, const WmlcPriorPoint *point, int m, WmlcLanes gain)
 {
 	int			r = sweep->reduced->rank;
 	int			h = sweep->reduced->height;
@@ -67,6 +67,7 @@ find_influence(const WmlcSweep *sweep, const WmlcPriorPoint *point, int m, WmlcL
 		WmlcLanes  *row = sweep->influence + (size_t) a * m;
 		double		inverse = 1.0 / point->precision_factor[a + (size_t) a * r];
 
+		listen(sweep, a, r);
 		for (int k = 0; k < m; k += TILE)
 		{
 			WmlcLanes	sum[TILE];
@@ -92,7 +93,7 @@ find_influence(const WmlcSweep *sweep, const WmlcPriorPoint *point, int m, WmlcL
 
 /* u, Q and W of a block, the last two packed */
 ALWAYS_INLINE void
-find_information(const WmlcSweep *sweep, const SlopeTask *what, WmlcLanes gain)
+find_information(WmlcSweep *sweep, const SlopeTask *what, WmlcLanes gain)
 {
 	int			r = sweep->reduced->rank;
 	int			h = sweep->reduced->height;
@@ -101,7 +102,7 @@ find_information(const WmlcSweep *sweep, const SlopeTask *what, WmlcLanes gain)
 	size_t		packed = wmlc_triangle_size(m);
 
 	memset(sweep->task_information, 0, packed * sizeof(WmlcLanes));
-	add_gram(h, m, sweep->response, m, (WmlcLanes) {0.0} + 1.0, sweep->task_information);
+	add_gram(sweep, h, m, sweep->response, m, (WmlcLanes) {0.0} + 1.0, sweep->task_information);
 	for (int k = 0; k < m; k += TILE)
 	{
 		WmlcLanes	sum[TILE];
@@ -196,7 +197,7 @@ add_sums(WmlcSweep *sweep, const SlopeTask *what, SumsLayout at, WmlcLanes alpha
 			q[k] += w[k];
 	}
 	if (what->reml)
-		add_gram(r, m, sweep->influence, m, one, w);
+		add_gram(sweep, r, m, sweep->influence, m, one, w);
 	for (size_t k = 0; k < packed; k++)
 	{
 		sweep->sums[at.excess + k] += alpha * w[k];
@@ -226,7 +227,7 @@ slope_batch_body(WmlcSweep *sweep, const SlopeTask *what, size_t first, size_t e
 		WmlcLanes	gain = numbers[WMLC_TASK_GAIN];
 
 		(void) whiten(sweep, task, what->point);
-		multiply(h, h, m, 0, sweep->white, r + 1, what->phi, sweep->response);
+		multiply(sweep, h, h, m, 0, sweep->white, r + 1, what->phi, sweep->response);
 		find_information(sweep, what, gain);
 		if (what->reml || what->kind == WMLC_SLOPE_OBSERVED)
 			find_influence(sweep, what->point, m, gain);
@@ -327,6 +328,8 @@ wmlc_sweep_slope(WmlcSweep *sweep, const WmlcPriorPoint *point, const double *ph
 		if (wmlc_interrupted(sweep->poll))
 			return WMLC_INTERRUPTED;
 		slope_batch(sweep, &what, first, end);
+		if (sweep->interrupted)
+			return WMLC_INTERRUPTED;
 		wmlc_sweep_fold(sweep, at.count);
 		if (full && slope->kind != WMLC_SLOPE_FIRST)
 			add_outer_products(sweep, &what, (end - first) * LANES, slope);

@@ -13,6 +13,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
+#include "core/linalg/panels.h"
 #include "core/prior/prior_internal.h"
 
 int
@@ -94,15 +95,14 @@ choose_features(WmlcSpan *span, const WmlcReduced *reduced, const int *features,
 
 /* The rotation: its first columns span the loadings of the random features. */
 static int
-find_rotation(WmlcSpan *span, const WmlcReduced *reduced, const int *features, int count)
+find_rotation(WmlcSpan *span, const WmlcReduced *reduced, const int *features, int count,
+			  WmlcPoll poll)
 {
 	int			r = reduced->rank;
 	int			size = 64 * (reduced->dims + 1);
 	int			rank = choose_features(span, reduced, features, count);
 
-	if (rank > 0)
-		(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, r, rank, span->columns, r, span->tau,
-								   span->lapack, size);
+	(void) wmlc_panel_qr(r, rank, span->columns, span->tau, span->lapack, size, poll);
 	memset(span->rotation, 0, (size_t) r * r * sizeof(double));
 	memcpy(span->rotation, span->columns, (size_t) r * rank * sizeof(double));
 	(void) LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, r, r, rank, span->rotation, r, span->tau,
@@ -112,7 +112,7 @@ find_rotation(WmlcSpan *span, const WmlcReduced *reduced, const int *features, i
 
 /* matrix (r x n by columns) = rotation' matrix, or matrix rotation for the basis */
 static void
-rotate_bases(WmlcSpan *span, WmlcReduced *reduced)
+rotate_bases(WmlcSpan *span, WmlcReduced *reduced, WmlcPoll poll)
 {
 	int			r = reduced->rank;
 	int			d = reduced->dims;
@@ -126,12 +126,11 @@ rotate_bases(WmlcSpan *span, WmlcReduced *reduced)
 					loading, 1);
 	}
 	memcpy(span->task, reduced->basis, (size_t) r * r * sizeof(double));
-	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r, r, r, 1.0, span->task, r,
-				span->rotation, r, 0.0, reduced->basis, r);
+	(void) wmlc_panel_product(r, span->task, span->rotation, reduced->basis, poll);
 }
 
-static void
-rotate_task(WmlcSpan *span, WmlcReduced *reduced, size_t block, int lane)
+static WmlcStatus
+rotate_task(WmlcSpan *span, WmlcReduced *reduced, size_t block, int lane, WmlcPoll poll)
 {
 	int			r = reduced->rank;
 	WmlcLanes  *task = reduced->tasks + block * wmlc_reduced_stride(r);
@@ -144,16 +143,16 @@ rotate_task(WmlcSpan *span, WmlcReduced *reduced, size_t block, int lane)
 			span->task[i + (size_t) j * r] = task[wmlc_triangle_index(r, i, j)][lane];
 		span->product[i + (size_t) r * r] = beta[i][lane];
 	}
-	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, r, r, r, 1.0, span->task, r,
-				span->rotation, r, 0.0, span->product, r);
-	(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, r, r + 1, span->product, r, span->tau,
-							   span->lapack, 64 * (reduced->dims + 1));
+	if (wmlc_panel_product(r, span->task, span->rotation, span->product, poll) != WMLC_OK ||
+		wmlc_panel_qr(r, r + 1, span->product, span->tau, span->lapack, 64 * (reduced->dims + 1), poll) != WMLC_OK)
+		return WMLC_INTERRUPTED;
 	for (int i = 0; i < r; i++)
 	{
 		for (int j = i; j < r; j++)
 			task[wmlc_triangle_index(r, i, j)][lane] = span->product[i + (size_t) j * r];
 		beta[i][lane] = span->product[i + (size_t) r * r];
 	}
+	return WMLC_OK;
 }
 
 WmlcStatus
@@ -164,14 +163,17 @@ wmlc_span_rotate(WmlcSpan *span, WmlcReduced *reduced, const int *features, int 
 
 	if (count == reduced->dims || r == 0)
 		return WMLC_OK;
-	reduced->height = find_rotation(span, reduced, features, count);
-	rotate_bases(span, reduced);
+	reduced->height = find_rotation(span, reduced, features, count, poll);
+	rotate_bases(span, reduced, poll);
 	for (size_t b = 0; b < reduced->blocks; b++)
 	{
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
 		for (int lane = 0; lane < WMLC_PRIOR_LANES; lane++)
-			rotate_task(span, reduced, b, lane);
+		{
+			if (rotate_task(span, reduced, b, lane, poll) != WMLC_OK)
+				return WMLC_INTERRUPTED;
+		}
 	}
 	return WMLC_OK;
 }

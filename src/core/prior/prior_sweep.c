@@ -75,6 +75,7 @@ wmlc_sweep_prepare(WmlcSweep *sweep)
 	int			dims = sweep->reduced->dims;
 	size_t		bytes = square_size(dims) * sizeof(WmlcLanes);
 
+	sweep->interrupted = false;
 	memset(sweep->spread, 0, bytes);
 	memset(sweep->factor, 0, bytes);
 	memset(sweep->white, 0, bytes);
@@ -136,7 +137,7 @@ value_batch_body(WmlcSweep *sweep, const WmlcPriorPoint *point, size_t first, si
 			continue;
 		scalars[0] += alpha * whiten(sweep, task, point);
 		alpha *= gain * gain;
-		add_gram(h, r, white, stride, alpha, precision);
+		add_gram(sweep, h, r, white, stride, alpha, precision);
 		for (int i = 0; i < h; i++)
 		{
 			WmlcLanes	rho = white[i * stride + r];
@@ -169,6 +170,8 @@ wmlc_sweep_value(WmlcSweep *sweep, WmlcPriorPoint *point, double *pull,
 		if (wmlc_interrupted(sweep->poll))
 			return WMLC_INTERRUPTED;
 		value_batch(sweep, point, first, end < reduced->blocks ? end : reduced->blocks);
+		if (sweep->interrupted)
+			return WMLC_INTERRUPTED;
 		wmlc_sweep_fold(sweep, count);
 	}
 

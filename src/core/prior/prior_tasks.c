@@ -315,8 +315,8 @@ wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced, const WmlcPriorOptio
 
 /* tr Q, |u|^2 and the squares of rho, also where T does not reach; r not yet scaled */
 ALWAYS_INLINE void
-task_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics, size_t first,
-			size_t end)
+task_blocks_body(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics, size_t first,
+				 size_t end)
 {
 	const WmlcReduced *reduced = sweep->reduced;
 	int			r = reduced->rank;
@@ -334,7 +334,7 @@ task_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics
 		WmlcLanes	distance = {0.0};
 
 		(void) whiten(sweep, task, point);
-		multiply(h, h, m, 0, sweep->white, r + 1, point->lambda, sweep->response);
+		multiply(sweep, h, h, m, 0, sweep->white, r + 1, point->lambda, sweep->response);
 		for (int i = 0; i < h; i++)
 		{
 			WmlcLanes	rho = sweep->white[(size_t) i * (r + 1) + r];
@@ -369,22 +369,8 @@ task_blocks(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics
 	}
 }
 
-static void
-task_blocks_plain(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics,
-				  size_t first, size_t end)
-{
-	task_blocks(sweep, point, statistics, first, end);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2")))
-static void
-task_blocks_avx2(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics,
-				 size_t first, size_t end)
-{
-	task_blocks(sweep, point, statistics, first, end);
-}
-#endif
+LANES_FUNCTION(task_blocks, (WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics, size_t first, size_t end),
+			   (sweep, point, statistics, first, end))
 
 static WmlcStatus
 find_statistics(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statistics)
@@ -399,14 +385,9 @@ find_statistics(WmlcSweep *sweep, const WmlcPriorPoint *point, WmlcLanes *statis
 			end = blocks;
 		if (wmlc_interrupted(sweep->poll))
 			return WMLC_INTERRUPTED;
-#ifdef __x86_64__
-		if (__builtin_cpu_supports("avx2"))
-		{
-			task_blocks_avx2(sweep, point, statistics, first, end);
-			continue;
-		}
-#endif
-		task_blocks_plain(sweep, point, statistics, first, end);
+		task_blocks(sweep, point, statistics, first, end);
+		if (sweep->interrupted)
+			return WMLC_INTERRUPTED;
 	}
 	return WMLC_OK;
 }

@@ -11,6 +11,7 @@
  */
 #include <lapacke.h>
 
+#include "core/linalg/panels.h"
 #include "core/prior/prior_internal.h"
 
 /* Columns between two polls. */
@@ -156,8 +157,8 @@ wmlc_triangle_read(WmlcTriangle *triangle, const WmlcTriangleSource *source, Wml
  * From a QR factorisation of Y stacked on I: forming I + Y'Y would lose the I
  * beside a large Y.
  */
-void
-wmlc_root(int n, const double *y, double *root, double *work)
+WmlcStatus
+wmlc_root(int n, const double *y, double *root, double *work, WmlcPoll poll)
 {
 	int			rows = 2 * n;
 	double	   *tau = work + (size_t) rows * n;
@@ -168,7 +169,8 @@ wmlc_root(int n, const double *y, double *root, double *work)
 		memset(work + (size_t) k * rows + n, 0, n * sizeof(double));
 		work[(size_t) k * rows + n + k] = 1.0;
 	}
-	(void) LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, n, work, rows, tau, tau + n, 32 * n);
+	if (wmlc_panel_qr(rows, n, work, tau, tau + n, 32 * n, poll) != WMLC_OK)
+		return WMLC_INTERRUPTED;
 	memset(root, 0, (size_t) n * n * sizeof(double));
 	for (int i = 0; i < n; i++)
 	{
@@ -177,4 +179,5 @@ wmlc_root(int n, const double *y, double *root, double *work)
 		for (int k = i; k < n; k++)
 			root[k + (size_t) i * n] = sign * work[i + (size_t) k * rows];
 	}
+	return WMLC_OK;
 }

@@ -771,6 +771,6 @@ wml_posterior_covariance(PG_FUNCTION_ARGS)
 	prior = wml_prior_view(PG_GETARG_PRIOR(0));
 	wml_get_posterior(&prior, PG_ARGISNULL(1) ? NULL : PG_GETARG_GRAM(1), &posterior);
 	result = wml_array_new_matrix(prior.dims, prior.dims, &covariance);
-	wmlc_posterior_covariance(&posterior, covariance);
+	wml_check(wmlc_posterior_covariance(&posterior, covariance));
 	PG_RETURN_ARRAYTYPE_P(result);
 }

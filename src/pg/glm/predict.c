@@ -33,18 +33,17 @@ PG_FUNCTION_INFO_V1(wml_class_probabilities);
 void
 wml_get_posterior(const WmlcPrior *prior, const WmlcGram *gram, WmlcPosterior *posterior)
 {
-	const double *hi = NULL;
-	const double *lo = NULL;
+	WmlcTarget	target = {.poll = wml_poll};
 
 	if (gram != NULL && wmlc_gram_weighted_rows(gram) > 0)
 	{
 		wml_gram_check_solvable(gram, "target");
 		wml_check_feature_count(gram->dims, prior->dims);
-		hi = gram->sums;
-		lo = gram->sums + wmlc_gram_entries(gram->dims);
+		target.moments = gram->sums;
+		target.moments_lo = gram->sums + wmlc_gram_entries(gram->dims);
 	}
-	wml_check(wmlc_posterior(prior, hi, lo, posterior,
-							 wml_allocate(wmlc_posterior_workspace(prior->dims), 1)));
+	wml_check(wmlc_posterior_of(prior, &target, posterior,
+								wml_allocate(wmlc_posterior_workspace(prior->dims), 1)));
 }
 
 /* ---- of given coefficients ---- */

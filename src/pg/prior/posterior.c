@@ -113,8 +113,8 @@ wml_posterior(PG_FUNCTION_ARGS)
 	names = wml_feature_names(fcinfo, 2, d);
 	covariance = (double *) palloc((Size) d * d * sizeof(double));
 	prior_covariance = (double *) palloc((Size) d * d * sizeof(double));
-	wmlc_posterior_covariance(&posterior, covariance);
-	wmlc_prior_covariance(&prior, prior_covariance);
+	wml_check(wmlc_posterior_covariance(&posterior, covariance));
+	wml_check(wmlc_prior_covariance(&prior, prior_covariance, wml_poll));
 	for (int i = 0; i < d; i++)
 	{
 		double		prior_sd = sqrt(prior_covariance[(Size) i * d + i]);

@@ -551,7 +551,7 @@ wml_prior_covariance(PG_FUNCTION_ARGS)
 	double	   *element;
 	ArrayType  *result = wml_array_new_matrix(prior->dims, prior->dims, &element);
 
-	wmlc_prior_covariance(&view, element);
+	wml_check(wmlc_prior_covariance(&view, element, wml_poll));
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 

@@ -102,7 +102,7 @@ fit(Sample *sample, WmlcFamily family, bool points, double tolerance)
 	CHECK(wmlc_hierarchy_fit(&sample->hierarchy, d, sample->tasks, &options, &prior, work) == WMLC_OK, "fit");
 	CHECK(sample->hierarchy.converged, "not converged after %d: %g", sample->hierarchy.iterations, sample->hierarchy.change);
 	CHECK(prior.family == family, "family %d", prior.family);
-	wmlc_prior_covariance(&prior, sample->covariance);
+	wmlc_prior_covariance(&prior, sample->covariance, NULL);
 	for (int k = 0; k < d; k++)
 		sample->mean_error[k] = sqrt(mean_covariance[k * d + k]);
 	sample->loglik = prior.loglik;

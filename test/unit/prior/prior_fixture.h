@@ -327,7 +327,7 @@ dense_loglik_of(const TaskSet *set, const WmlcPrior *prior, bool reml)
 	double	   *s = calloc((size_t) d * d, sizeof(double));
 	double		loglik;
 
-	wmlc_prior_covariance(prior, s);
+	wmlc_prior_covariance(prior, s, NULL);
 	loglik = dense_loglik(set, prior->mean, s, prior->noise, reml);
 	free(s);
 	return loglik;
@@ -366,7 +366,7 @@ check_maximum(const TaskSet *set, const WmlcPrior *prior, bool reml, bool diagon
 		double		noise = prior->noise * (trial % 5 == 0 ? 1.0 + scale * check_normal(&state) : 1.0);
 		double		loglik;
 
-		wmlc_prior_covariance(prior, s);
+		wmlc_prior_covariance(prior, s, NULL);
 		for (int i = 0; i < d; i++)
 		{
 			double		se = sqrt(prior->mean_covariance[i + i * d]);
