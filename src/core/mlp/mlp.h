@@ -44,6 +44,7 @@
 #include "core/model/objective.h"
 #include "core/weights/weights.h"
 
+#define WMLC_MLP_MAX_INPUTS 1024
 #define WMLC_MLP_MAX_DEPTH 8
 #define WMLC_MLP_MAX_WIDTH 1024
 
@@ -139,6 +140,12 @@ typedef void (*WmlcMlpProgress) (void *argument, const WmlcMlpRecord *now);
  * the layer), then b_l; at the end w and c.
  */
 extern size_t wmlc_mlp_parameters(const WmlcMlp *net);
+
+/* Is the shape within the limits, with no width beyond its depth? */
+extern bool wmlc_mlp_shape_valid(const WmlcMlp *net);
+
+/* Why the numbers of such a network are none of a network's, or NULL when they are. */
+extern const char *wmlc_mlp_problem(const WmlcMlp *net, const double *theta);
 
 /* Entries of the basis, with the constant: width of the last layer + 1. */
 extern int	wmlc_mlp_basis(const WmlcMlp *net);

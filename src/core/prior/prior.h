@@ -223,6 +223,12 @@ extern WmlcStatus wmlc_prior_posteriors(const WmlcPrior *prior, double *coef, do
 extern size_t wmlc_prior_widen_workspace(int dims, const WmlcPriorOptions *options);
 extern WmlcStatus wmlc_prior_widen(WmlcPrior *prior, void *work, void *more_work);
 
+/*
+ * Why the numbers are no prior's, or NULL when they are; nothing but dims and
+ * descriptors is trusted.
+ */
+extern const char *wmlc_prior_problem(const WmlcPrior *prior);
+
 /* S = L L' */
 extern WmlcStatus wmlc_prior_covariance(const WmlcPrior *prior, double *covariance, WmlcPoll poll);
 

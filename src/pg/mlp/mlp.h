@@ -17,9 +17,6 @@
 /* Inputs and response are shifted and scaled before the network sees them. */
 #define WML_MLP_STANDARDIZED 1
 
-/* Inputs beyond this are a mistake. */
-#define WML_MLP_MAX_INPUTS 1024
-
 /* A history record on disk: iteration, mse, distance, sources. */
 #define WML_MLP_RECORD_NUMBERS 4
 

@@ -162,10 +162,10 @@ check_rows(const WmlQueryRows *sources, const WmlQueryRows *target)
 				 errmsg("sources and target have different numbers of inputs"),
 				 errdetail("The sources have %d inputs, the target %d.",
 						   sources->inputs, target->inputs)));
-	if (sources->inputs > WML_MLP_MAX_INPUTS)
+	if (sources->inputs > WMLC_MLP_MAX_INPUTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a network has at most %d inputs", WML_MLP_MAX_INPUTS)));
+				 errmsg("a network has at most %d inputs", WMLC_MLP_MAX_INPUTS)));
 }
 
 /* What takes most of it are the embeddings of a batch, or the path of many inner steps. */

@@ -60,19 +60,12 @@ static bool
 read_shape(const WmlMlp *mlp, WmlcMlp *net)
 {
 	memset(net, 0, sizeof(*net));
-	if (mlp->inputs < 1 || mlp->inputs > WML_MLP_MAX_INPUTS ||
-		mlp->depth < 0 || mlp->depth > WMLC_MLP_MAX_DEPTH || mlp->records < 0 ||
-		mlp->records > 100000 || (mlp->flags & ~WML_MLP_STANDARDIZED) != 0 || mlp->reserved != 0)
-		return false;
 	net->inputs = mlp->inputs;
 	net->depth = mlp->depth;
 	for (int l = 0; l < WMLC_MLP_MAX_DEPTH; l++)
-	{
-		if (l < mlp->depth ? mlp->width[l] < 1 || mlp->width[l] > WMLC_MLP_MAX_WIDTH : mlp->width[l] != 0)
-			return false;
 		net->width[l] = mlp->width[l];
-	}
-	return true;
+	return wmlc_mlp_shape_valid(net) && mlp->records >= 0 && mlp->records <= 100000 &&
+		(mlp->flags & ~WML_MLP_STANDARDIZED) == 0 && mlp->reserved == 0;
 }
 
 WmlMlpView
@@ -124,17 +117,10 @@ static const char *
 mlp_invalid(WmlMlp *mlp)
 {
 	WmlMlpView	view = wml_mlp_view(mlp);
+	const char *problem = wmlc_mlp_problem(&view.net, view.theta);
 
-	for (Size k = 0; k < wmlc_mlp_parameters(&view.net); k++)
-	{
-		if (!isfinite(view.theta[k]))
-			return "a parameter is not finite";
-	}
-	for (int i = 0; i <= mlp->inputs && view.scale != NULL; i++)
-	{
-		if (!isfinite(view.shift[i]) || !isfinite(view.scale[i]) || !(view.scale[i] > 0.0))
-			return "a shift or scale is out of range";
-	}
+	if (problem != NULL)
+		return problem;
 	for (int r = 0; r < mlp->records; r++)
 	{
 		if (!record_valid(view.history + (Size) r * WML_MLP_RECORD_NUMBERS))
@@ -206,7 +192,7 @@ scan_shape(const char **at, WmlMlp *shape)
 
 	memset(shape, 0, sizeof(*shape));
 	if (!wml_scan_word(at, "{") || !wml_scan_count(at, "v=", &version) || version != WML_MLP_VERSION ||
-		!wml_scan_count(at, "inputs=", &inputs) || inputs > WML_MLP_MAX_INPUTS ||
+		!wml_scan_count(at, "inputs=", &inputs) || inputs > WMLC_MLP_MAX_INPUTS ||
 		!wml_scan_word(at, "hidden=["))
 		return false;
 	while (!wml_scan_word(at, "]"))
@@ -347,14 +333,17 @@ wml_mlp_history(PG_FUNCTION_ARGS)
 	for (int r = 0; r < mlp->records; r++)
 	{
 		const double *record = view.history + (Size) r * WML_MLP_RECORD_NUMBERS;
-		Datum		values[4] = {
-			Int64GetDatum((int64) record[0]),
-			Float8GetDatum(sqrt(record[1])),
-			Float8GetDatum(record[2]),
-			Int32GetDatum((int32) record[3])
-		};
+		Datum		values[4];
 		bool		nulls[4] = {false, false, isnan(record[2]), false};
 
+		if (!record_valid(record))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("stored history of a network is not valid")));
+		values[0] = Int64GetDatum((int64) record[0]);
+		values[1] = Float8GetDatum(sqrt(record[1]));
+		values[2] = Float8GetDatum(record[2]);
+		values[3] = Int32GetDatum((int32) record[3]);
 		wml_rows_put(&rows, values, nulls);
 	}
 	return (Datum) 0;

@@ -166,61 +166,15 @@ wml_prior_from_datum(Datum datum)
 	return prior;
 }
 
-/* Finite, and not negative */
-static bool
-is_amount(double value)
-{
-	return isfinite(value) && value >= 0.0;
-}
-
 /* Why this is no prior, or NULL when it is one; nothing in it is trusted. */
 static const char *
 prior_invalid(WmlPrior *prior)
 {
 	WmlcPrior	view = wml_prior_view(prior);
-	int			d = prior->dims;
-	int			means = d * prior->descriptors;
 
 	if ((prior->flags & ~WML_PRIOR_ALL_FLAGS) != 0 || prior->reserved != 0)
 		return "it has unknown flags";
-	if (prior->design_rank < 0 || prior->design_rank > means)
-		return "its rank or number of iterations is out of range";
-	if (prior->family >= WMLC_FAMILIES)
-		return "its family is unknown";
-	if (prior->rank < 0 || prior->rank > d || prior->iterations < 0)
-		return "its rank or number of iterations is out of range";
-	for (Size k = 0; k < prior_numbers(d, prior->descriptors); k++)
-	{
-		if (!isfinite(prior->numbers[k]))
-			return "it contains NaN or infinity";
-	}
-	if (!is_amount(view.noise) || !is_amount(view.tasks) || !is_amount(view.effective_tasks) ||
-		!is_amount(view.rows) || !is_amount(view.noise_degrees) || !is_amount(view.parameters) ||
-		!is_amount(view.noise_shape) || !is_amount(view.spread_degrees) ||
-		!is_amount(view.dispersion) || !is_amount(view.smooth_sd) ||
-		!is_amount(view.smooth_degrees) || isnan(view.loglik))
-		return "a variance or a count is out of range";
-	for (int j = 0; j < d; j++)
-	{
-		if (view.factor[j * d + j] < 0.0)
-			return "a variance or a count is out of range";
-		for (int i = 0; i < j; i++)
-		{
-			if (view.factor[j * d + i] != 0.0)
-				return "the factor of its covariance is not triangular";
-		}
-	}
-	for (int j = 0; j < means; j++)
-	{
-		if (view.mean_covariance[j * means + j] < 0.0)
-			return "a variance or a count is out of range";
-		for (int i = 0; i < j; i++)
-		{
-			if (view.mean_covariance[j * means + i] != view.mean_covariance[i * means + j])
-				return "the covariance of its mean is not symmetric";
-		}
-	}
-	return NULL;
+	return wmlc_prior_problem(&view);
 }
 
 /* The lower triangle of a matrix stored by columns, row by row. */
