@@ -79,3 +79,28 @@ sums() {
 	done
 	echo "$sql"
 }
+
+# each_set SCRIPT REPEATS FOLDER|FILE... : runs an SQL script on the tasks of each CSV file (see sets.R), after set.sql; :name is the set's
+each_set() {
+	local script=$1 repeats=$2 path file columns
+	local files=()
+	shift 2
+	for path; do
+		if [[ -d $path ]]; then
+			files+=("$path"/*.csv)
+		else
+			files+=("$path")
+		fi
+	done
+	for file in "${files[@]}"; do
+		columns=$(head -n 1 "$file" | tr , '\n' | sed 's/.*/"&" text/' | paste -sd,)
+		{
+			cat <<-SQL
+				SET client_min_messages = error;
+				CREATE TEMP TABLE read ($columns);
+				\\copy read FROM '$file' (FORMAT csv, HEADER)
+			SQL
+			cat "${script%/*}/set.sql" "$script"
+		} | psql -X -q -A -t -v ON_ERROR_STOP=1 -v name="$(basename "$file" .csv)" -v repeats="$repeats"
+	done
+}

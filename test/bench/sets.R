@@ -1,7 +1,9 @@
-# sets.R FOLDER : writes sets of tasks from the R packages that are installed to FOLDER, one CSV each: the task, covariates, and
-# the response last.  test/bench/shared and others read such a folder.
+# sets.R FOLDER [DATA] : writes sets of tasks from the R packages that are installed to FOLDER, one CSV each: the task, covariates, and
+# the response last.  test/bench/shared, coverage and mistyped read such a folder.  DATA is a folder that may have sales_weekly.csv (UCI "Sales
+# Transactions Dataset Weekly") and gapminder.csv.
 
-folder <- commandArgs(trailingOnly = TRUE)[1]
+arguments <- commandArgs(trailingOnly = TRUE)
+folder <- arguments[1]
 
 # write(name, package, set, task, response, covariates): expressions in the columns of the set
 put <- function(name, package, set, task, response, ...) {
@@ -53,3 +55,19 @@ put("housing", "ggplot2", "txhousing", city, log(sales), log(listings), date, mo
 put("diamonds", "ggplot2", "diamonds", paste(cut, color), log(price), log(carat), depth, table)
 put("storms", "dplyr", "storms", paste(name, year), pressure, wind, lat, long)
 put("cheese", "bayesm", "cheese", gsub(",", "", RETAILER), log(VOLUME), log(PRICE), DISP)
+
+if (length(arguments) > 1 && file.exists(sales <- file.path(arguments[2], "sales_weekly.csv"))) {
+	wide <- read.csv(sales)
+	weeks <- grep("^W[0-9]+$", names(wide))
+	week <- rep(seq_along(weeks) - 1, each = nrow(wide))
+	write.csv(data.frame(task = wide$Product_Code, x1 = week, x2 = sin(2 * pi * week / 52), x3 = cos(2 * pi * week / 52), y = unlist(wide[weeks])),
+		file.path(folder, "sales.csv"), row.names = FALSE, quote = FALSE)
+}
+if (length(arguments) > 1 && file.exists(survey <- file.path(arguments[2], "gapminder.csv"))) {
+	rows <- read.csv(survey)
+	for (name in c("fertility", "life_expectancy")) {
+		column <- names(rows)[startsWith(names(rows), substr(name, 1, 4))][1]
+		write.csv(data.frame(task = gsub("[ ,]", "_", rows$country), x1 = rows$year, x2 = (rows$year - 1980)^2, y = rows[[column]]),
+			file.path(folder, paste0(name, ".csv")), row.names = FALSE, quote = FALSE)
+	}
+}

@@ -1,14 +1,4 @@
--- One set of tasks; see shared.  The table read has the task, covariates and the response, all as text.
-CREATE TEMP TABLE record AS
-SELECT field[1] AS task, field[2:cardinality(field) - 1]::float8[] AS x, field[cardinality(field)]::float8 AS y, row_number() OVER () AS id
-FROM (SELECT ARRAY(SELECT value FROM json_each_text(row_to_json(read))) AS field FROM read) AS r;
-
--- covariates in standard units, as random Fourier features want them
-CREATE TEMP TABLE unit AS
-SELECT k, avg(v) AS mean, stddev(v) AS sd FROM record, unnest(x) WITH ORDINALITY AS u (v, k) GROUP BY k HAVING stddev(v) > 0;
-CREATE TEMP TABLE example AS
-SELECT task, id, y, abs(hashtext(task)) % 4 AS part, array_agg((v - mean) / sd ORDER BY k) AS u
-FROM record, unnest(x) WITH ORDINALITY AS w (v, k) JOIN unit USING (k) GROUP BY task, id, y;
+-- The smooth part on one set of tasks; see shared.  The table example has the task, covariates u in standard units, and the response y.
 CREATE TEMP TABLE variant (variant, x, smooth) AS
 VALUES ('plain', '1 || u', NULL),
 	('fourier', '1 || u || wml_rff(u, 100, 0.5 * sqrt(cardinality(u)), 1)', 100),
@@ -24,9 +14,6 @@ FROM (SELECT variant, part AS own, task, smooth, cardinality(min(row_of.x)) - co
 	  FROM row_of JOIN variant USING (variant) GROUP BY variant, part, task, smooth) AS source, (SELECT DISTINCT part FROM example) AS part
 GROUP BY part, variant;
 
-CREATE TEMP TABLE lot AS
-SELECT id, task, repeat, row_number() OVER (PARTITION BY task, repeat ORDER BY md5(repeat || ' ' || id)) AS place, count(*) OVER (PARTITION BY task, repeat) AS size
-FROM example, generate_series(1, :repeats) AS repeat;
 CREATE TEMP TABLE target AS
 SELECT variant, part, task, repeat, known, wml_gram(x, y) FILTER (WHERE place <= known) AS gram, wml_gram(x, y) FILTER (WHERE place > known) AS rest
 FROM lot JOIN row_of USING (id, task), unnest('{5,10,20}'::int[]) AS known

@@ -128,21 +128,26 @@ conditional_covariance(const double *covariance, int d, int chosen, const int *o
 }
 
 /*
- * C, and sqrt(J) times as much of what it is for the features that differ between
+ * C, and (f - 1) J times as much of what it is for the features that differ between
  * tasks: see posterior.h.  Features without spread in a fit that found some are fixed,
  * unless it is on the boundary of a diagonal S, where one cannot know.
  */
 static void
-add_uncertainty(const WmlcPrior *prior, WmlcPosterior *posterior, PosteriorMemory *memory)
+add_uncertainty(WmlcPosterior *posterior, PosteriorMemory *memory)
 {
+	const WmlcPrior *prior = posterior->prior;
 	int			d = prior->dims;
-	double		extra = sqrt(prior->effective_tasks);
 	bool		all = prior->rank == 0 || (prior->singular && is_diagonal(d, prior->factor));
 	double	   *covariance = memory->mean_covariance;
 	const double *from = posterior->mean_covariance;
+	double		tasks = fmax(prior->effective_tasks - prior->descriptors, 1.0);
+	double		extra;
 	int			chosen = 0;
 	int			others = d;
 
+	posterior->tasks_left = fmax(tasks - posterior->used, fmin(tasks, 2.0));
+	extra = prior->effective_tasks
+		* (tasks / posterior->tasks_left * (1.0 + posterior->used / fmax(posterior->tasks_left - 1.0, 1.0)) - 1.0);
 	if (from == NULL)
 		return;
 	for (int i = d; i-- > 0;)
@@ -182,10 +187,7 @@ find_mean(const WmlcPrior *prior, const double *descriptor, WmlcPosterior *poste
 	posterior->mean = prior->mean;
 	posterior->mean_covariance = prior->mean_covariance;
 	if (g <= 1)
-	{
-		add_uncertainty(prior, posterior, memory);
 		return WMLC_OK;
-	}
 	if (descriptor == NULL)
 		return WMLC_DIMENSION_MISMATCH;
 	cblas_dgemv(CblasColMajor, CblasNoTrans, d, g, 1.0, prior->mean, d, descriptor, 1, 0.0,
@@ -199,7 +201,6 @@ find_mean(const WmlcPrior *prior, const double *descriptor, WmlcPosterior *poste
 							1, memory->mean_covariance + (size_t) j * d, 1);
 	posterior->mean = memory->mean;
 	posterior->mean_covariance = memory->mean_covariance;
-	add_uncertainty(prior, posterior, memory);
 	return WMLC_OK;
 }
 
@@ -364,17 +365,19 @@ first_noise(const WmlcTarget *target, const WmlcPosterior *posterior, const Post
 		/ (2.0 * prior->noise_shape + fmax(target->rows - rank, 0.0));
 }
 
-/* What a likelihood needs of the task. */
+/* What likelihoods and intervals need of the task. */
 static void
 finish_task(WmlcPosterior *posterior, PosteriorMemory *memory)
 {
 	int			d = posterior->prior->dims;
 
+	posterior->used = count_used(posterior);
 	posterior->residual_squares = residual_squares(posterior, memory);
 	posterior->distance = cblas_ddot(d, posterior->coef, 1, posterior->coef, 1);
 	posterior->log_det = 0.0;
 	for (int i = 0; i < d; i++)
 		posterior->log_det += 2.0 * log(posterior->inner[i + (size_t) i * d]);
+	add_uncertainty(posterior, memory);
 }
 
 WmlcStatus
@@ -572,45 +575,74 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 	}
 	parts.from_noise = fmax(whole - parts.from_spread, 0.0);
 	from_mean = fmax(from_mean, 0.0);
-	if (prior->rank > 0)
+	if (prior->rank > 0 || prior->singular)
 		parts.from_spread += from_mean;
 	else
 		parts.from_noise += from_mean;
 	return parts;
 }
 
-/*
- * Degrees of freedom of a sum of independent variances.  Each is known as well
- * as all tasks together know it, and as the task's own share of it is.
- */
+/* Each variance is known as well as all tasks together know it, and as the task's own share of it is. */
 static double
-satterthwaite(const WmlcPosterior *posterior, VarianceParts parts)
+spread_degrees(const WmlcPosterior *posterior)
 {
-	const WmlcPrior *prior = posterior->prior;
-	double		total = parts.from_spread + parts.from_noise;
-	double		spread = 1.0 / fmax(prior->effective_tasks - 1.0, 1.0)
-		+ 1.0 / posterior->spread_degrees;
-	double		noise = 1.0 / fmax(prior->noise_degrees, 1.0) + 1.0 / posterior->noise_degrees;
-	double		uncertainty = parts.from_spread * parts.from_spread * spread
-		+ parts.from_noise * parts.from_noise * noise;
-
-	return uncertainty > 0.0 ? total * total / uncertainty : INFINITY;
+	return 1.0 / (1.0 / posterior->tasks_left + 1.0 / posterior->spread_degrees);
 }
 
-/* All but the bounds */
-static void
-predict_variances(const WmlcPosterior *posterior, const double *x, WmlcPrediction *prediction)
+static double
+noise_degrees(const WmlcPosterior *posterior)
 {
-	VarianceParts parts = estimate_variance(posterior, x);
+	return 1.0 / (1.0 / fmax(posterior->prior->noise_degrees, 1.0) + 1.0 / posterior->noise_degrees);
+}
 
-	prediction->estimate = 0.0;
-	for (int i = 0; i < posterior->prior->dims; i++)
-		prediction->estimate += x[i] * posterior->coef[i];
-	prediction->mean_variance = parts.from_spread + parts.from_noise;
-	prediction->mean_degrees = satterthwaite(posterior, parts);
-	parts.from_noise += posterior->prior->noise > 0.0 ? posterior->sd * posterior->sd : 0.0;
-	prediction->variance = parts.from_spread + parts.from_noise;
-	prediction->degrees = satterthwaite(posterior, parts);
+/* e of posterior.h, fitted to exact bounds of sums */
+static double
+find_power(double level, double spread, double noise)
+{
+	double		tails = 1.0 / spread + 1.0 / noise;
+
+	return 2.0 - fmin(2.0 * (1.0 - level), 1.0) * tails / (1.1 + 0.45 * tails);
+}
+
+WmlcBounds
+wmlc_posterior_bounds(const WmlcPosterior *posterior, double level)
+{
+	double		spread = spread_degrees(posterior);
+	double		noise = noise_degrees(posterior);
+
+	return (WmlcBounds) {
+		.level = level,
+		.spread = wmlc_student_bound(level, spread),
+		.noise = wmlc_student_bound(level, noise),
+		.power = find_power(level, spread, noise)
+	};
+}
+
+WmlcBounds
+wmlc_posterior_look_up(const WmlcPosterior *posterior, const WmlcStudentTable *table)
+{
+	double		spread = spread_degrees(posterior);
+	double		noise = noise_degrees(posterior);
+
+	return (WmlcBounds) {
+		.level = table->level,
+		.spread = wmlc_student_look_up(table, spread),
+		.noise = wmlc_student_look_up(table, noise),
+		.power = find_power(table->level, spread, noise)
+	};
+}
+
+/* The bound of a sum whose parts have these variances */
+static double
+find_bound(const WmlcBounds *bounds, VarianceParts parts)
+{
+	double		spread = bounds->spread * sqrt(parts.from_spread);
+	double		noise = bounds->noise * sqrt(parts.from_noise);
+	double		most = fmax(spread, noise);
+
+	if (!(most > 0.0 && isfinite(most)))
+		return most;
+	return most * pow(1.0 + pow(fmin(spread, noise) / most, bounds->power), 1.0 / bounds->power);
 }
 
 /*
@@ -618,31 +650,25 @@ predict_variances(const WmlcPosterior *posterior, const double *x, WmlcPredictio
  * wider.  But an interval holds the mean at least as often as the mean with
  * symmetric noise on top (Anderson 1955).
  */
-static void
-set_bounds(WmlcPrediction *prediction, double mean_bound, double bound)
+void
+wmlc_posterior_predict(const WmlcPosterior *posterior, const double *x, const WmlcBounds *bounds,
+					   WmlcPrediction *prediction)
 {
-	bound *= sqrt(prediction->variance);
-	mean_bound = fmin(mean_bound * sqrt(prediction->mean_variance), bound);
+	VarianceParts parts = estimate_variance(posterior, x);
+	double		bound,
+				mean_bound;
+
+	prediction->estimate = 0.0;
+	for (int i = 0; i < posterior->prior->dims; i++)
+		prediction->estimate += x[i] * posterior->coef[i];
+	prediction->mean_variance = parts.from_spread + parts.from_noise;
+	mean_bound = find_bound(bounds, parts);
+	parts.from_noise += posterior->prior->noise > 0.0 ? posterior->sd * posterior->sd : 0.0;
+	prediction->variance = parts.from_spread + parts.from_noise;
+	bound = find_bound(bounds, parts);
+	mean_bound = fmin(mean_bound, bound);
 	prediction->mean_lower = prediction->estimate - mean_bound;
 	prediction->mean_upper = prediction->estimate + mean_bound;
 	prediction->lower = prediction->estimate - bound;
 	prediction->upper = prediction->estimate + bound;
-}
-
-void
-wmlc_posterior_predict(const WmlcPosterior *posterior, const double *x, double level,
-					   WmlcPrediction *prediction)
-{
-	predict_variances(posterior, x, prediction);
-	set_bounds(prediction, wmlc_student_bound(level, prediction->mean_degrees),
-			   wmlc_student_bound(level, prediction->degrees));
-}
-
-void
-wmlc_posterior_predict_by(const WmlcPosterior *posterior, const double *x,
-						  const WmlcStudentTable *table, WmlcPrediction *prediction)
-{
-	predict_variances(posterior, x, prediction);
-	set_bounds(prediction, wmlc_student_look_up(table, prediction->mean_degrees),
-			   wmlc_student_look_up(table, prediction->degrees));
 }

@@ -96,6 +96,7 @@ void
 wml_predict_args(FunctionCallInfo fcinfo, const WmlcPrior *prior, WmlcPrediction *prediction)
 {
 	WmlcPosterior posterior;
+	WmlcBounds	bounds;
 	double	   *x;
 	double		level;
 	int			count;
@@ -110,7 +111,8 @@ wml_predict_args(FunctionCallInfo fcinfo, const WmlcPrior *prior, WmlcPrediction
 	x = wml_array_vector(PG_GETARG_ARRAYTYPE_P(2), "features", &count);
 	wml_check_feature_count(count, prior->dims);
 	wml_array_check_finite(x, count, "features");
-	wmlc_posterior_predict(&posterior, x, level, prediction);
+	bounds = wmlc_posterior_bounds(&posterior, level);
+	wmlc_posterior_predict(&posterior, x, &bounds, prediction);
 }
 
 /* The expected mean response at x, and an interval for it. */

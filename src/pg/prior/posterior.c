@@ -168,6 +168,7 @@ typedef struct PredictCache
 	WmlcPosterior posterior;
 	WmlcStudentTable table;
 	bool		has_table;
+	WmlcBounds	bounds;
 	TupleDesc	descriptor;
 } PredictCache;
 
@@ -253,12 +254,17 @@ get_cache(FunctionCallInfo fcinfo, double level)
 		MemoryContextSwitchTo(old_context);
 	}
 	if (cache->key[0] == NULL || !is_same(fcinfo, cache))
+	{
 		fill_cache(fcinfo, cache);
+		cache->bounds.level = 0.0;
+	}
 	if (!cache->has_table || cache->table.level != level)
 	{
 		wmlc_student_table(level, &cache->table);
 		cache->has_table = true;
 	}
+	if (cache->bounds.level != level)
+		cache->bounds = wmlc_posterior_look_up(&cache->posterior, &cache->table);
 	return cache;
 }
 
@@ -288,7 +294,7 @@ wml_predict_interval(PG_FUNCTION_ARGS)
 				 errmsg("features do not match the prior"),
 				 errdetail("There are %d features, the prior has %d.", count, cache->prior.dims)));
 	wml_array_check_finite(x, count, "features");
-	wmlc_posterior_predict_by(&cache->posterior, x, &cache->table, &prediction);
+	wmlc_posterior_predict(&cache->posterior, x, &cache->bounds, &prediction);
 	{
 		Datum		values[5] = {
 			Float8GetDatum(prediction.estimate),

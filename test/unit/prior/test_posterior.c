@@ -242,6 +242,80 @@ test_offset(void)
 
 /* ---- predictions ---- */
 
+/* d - tr S^-1 V, S = L L' */
+static double
+used_directions(const WmlcPrior *prior, const double *v)
+{
+	int			d = prior->dims;
+	double		s[9];
+	double		used = d;
+
+	wmlc_prior_covariance(prior, s);
+	CHECK(dense_cholesky(d, s), "S");
+	for (int j = 0; j < d; j++)
+	{
+		double		column[3];
+
+		for (int i = 0; i < d; i++)
+			column[i] = v[d * i + j];
+		dense_forward(d, s, column);
+		dense_backward(d, s, column);
+		used -= column[j];
+	}
+	return used;
+}
+
+/*
+ * The bound of a sum of two variables with Student's t has the level it claims,
+ * from two degrees of freedom on: within two points for 90 and 95 %, and three for 50 %.
+ */
+static void
+test_sum_of_students(void)
+{
+	const double degrees[] = {2.0, 4.0, 15.0, 1000.0};
+	const double levels[] = {0.5, 0.9, 0.95};
+	WmlcPrior	prior = new_prior(1);
+	void	   *work = malloc(wmlc_posterior_workspace(1));
+
+	prior.factor[0] = 1.0;
+	prior.rank = prior.descriptors = 1;
+	for (int a = 0; a < 4; a++)
+		for (int b = 0; b < 4; b++)
+			for (double noise = 0.1; noise < 12.0; noise *= 3.0)
+			{
+				WmlcPosterior posterior;
+
+				prior.noise = noise;
+				prior.effective_tasks = degrees[a] + 1.0;
+				prior.noise_degrees = degrees[b];
+				CHECK(wmlc_posterior(&prior, NULL, NULL, &posterior, work) == WMLC_OK, "ok");
+				for (int l = 0; l < 3; l++)
+				{
+					WmlcBounds	bounds = wmlc_posterior_bounds(&posterior, levels[l]);
+					WmlcPrediction p;
+					double		x = 1.0;
+					double		inside = 0.0;
+
+					wmlc_posterior_predict(&posterior, &x, &bounds, &p);
+					/* over quantiles of the first, the tails of the second */
+					for (int i = 0; i < 200; i++)
+					{
+						double		first = wmlc_student_bound((i + 0.5) / 200.0, degrees[a]);
+						double		high = (p.upper - first) / sqrt(noise);
+						double		low = (p.upper + first) / sqrt(noise);
+
+						inside += (1.0 - wmlc_student_tail(low, degrees[b])
+								   - (high > 0.0 ? wmlc_student_tail(high, degrees[b])
+									  : 1.0 - wmlc_student_tail(-high, degrees[b]))) / 200.0;
+					}
+					CHECK(fabs(inside - levels[l]) < (levels[l] < 0.9 ? 0.03 : 0.021),
+						  "%g and %g degrees, noise %g, level %g: %g", degrees[a], degrees[b], noise, levels[l], inside);
+				}
+			}
+	free(work);
+	free_prior(&prior);
+}
+
 /*
  * The variance from its definition: with K = V X'/s2 the error of m is
  * H (w - mu) - K e + H (mu - mean), H = I - K X.
@@ -260,9 +334,14 @@ test_variance(void)
 				v[9] = {0},
 				h[3],
 				variance = 0.0,
-				from_mean = 0.0;
+				from_mean = 0.0,
+				told = 3.0,
+				left,
+				factor_of_s;
 	void	   *work = malloc(wmlc_posterior_workspace(3));
 	WmlcPosterior posterior;
+	WmlcBounds	bounds,
+				half_bounds;
 	WmlcPrediction half,
 				most;
 
@@ -277,23 +356,28 @@ test_variance(void)
 				h[i] -= moment(&target, i, j) * v[3 * j + k] * x[k] / prior.noise;
 		}
 	}
+	told = used_directions(&prior, v);
+	left = 14.0 - told;
+	factor_of_s = 14.0 / left * (1.0 + told / (left - 1.0));
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 3; j++)
 			from_mean += h[i] * prior.mean_covariance[i + 3 * j] * h[j];
-	variance += (1.0 + sqrt(15.0)) * from_mean;
+	variance += (1.0 + 15.0 * (factor_of_s - 1.0)) * from_mean;
 
 	CHECK(wmlc_posterior(&prior, target.moments, target.moments_lo, &posterior, work) == WMLC_OK, "ok");
-	wmlc_posterior_predict(&posterior, x, 0.5, &half);
-	wmlc_posterior_predict(&posterior, x, 0.95, &most);
+	half_bounds = wmlc_posterior_bounds(&posterior, 0.5);
+	bounds = wmlc_posterior_bounds(&posterior, 0.95);
+	wmlc_posterior_predict(&posterior, x, &half_bounds, &half);
+	wmlc_posterior_predict(&posterior, x, &bounds, &most);
 	CHECK_NEAR(half.estimate, x[0] * m[0] + x[1] * m[1] + x[2] * m[2], 1e-11);
 	CHECK_NEAR(half.mean_variance, variance, 1e-10);
 	CHECK_NEAR(half.variance, variance + prior.noise, 1e-10);
 	CHECK_NEAR(0.5 * (half.lower + half.upper), half.estimate, 1e-12);
-	CHECK_NEAR(most.upper - most.estimate,
-			   wmlc_student_bound(0.95, most.degrees) * sqrt(most.variance), 1e-12);
+	CHECK_NEAR(bounds.spread, wmlc_student_bound(0.95, left), 1e-9);
+	CHECK_NEAR(bounds.noise, wmlc_student_bound(0.95, prior.noise_degrees), 1e-12);
+	CHECK(most.upper - most.estimate > wmlc_student_bound(0.95, prior.noise_degrees) * sqrt(most.variance)
+		  && most.upper - most.estimate < wmlc_student_bound(0.95, left) * sqrt(most.variance) * 1.02, "%g", most.upper);
 	CHECK(most.lower < half.lower && half.lower < half.mean_lower, "nested");
-	CHECK(most.mean_degrees > 14.0 && most.degrees > 14.0, "%g and %g degrees",
-		  most.mean_degrees, most.degrees);
 	CHECK(prior.noise_degrees < prior.rows - 3.0 && prior.noise_degrees > prior.rows - 48.0,
 		  "%g degrees of noise", prior.noise_degrees);
 	free(work);
@@ -333,6 +417,7 @@ test_coverage(void)
 							lo[10] = {0};
 				double		z[4];
 				WmlcPosterior posterior;
+				WmlcBounds	bounds;
 
 				draw_coefficients(3, mean, factor, &state, w);
 				for (int i = 0; i < shots; i++)
@@ -341,6 +426,7 @@ test_coverage(void)
 					sum_row(3, z, hi, lo);
 				}
 				CHECK(wmlc_posterior(&prior, hi, lo, &posterior, work) == WMLC_OK, "draw %d", draw);
+				bounds = wmlc_posterior_bounds(&posterior, 0.9);
 				for (int i = 0; i < 10; i++)
 				{
 					WmlcPrediction prediction;
@@ -353,7 +439,7 @@ test_coverage(void)
 						truth += z[k] * w[k];
 						common += z[k] * prior.mean[k];
 					}
-					wmlc_posterior_predict(&posterior, z, 0.9, &prediction);
+					wmlc_posterior_predict(&posterior, z, &bounds, &prediction);
 					covered += prediction.lower <= z[3] && z[3] <= prediction.upper;
 					covered_mean += prediction.mean_lower <= truth && truth <= prediction.mean_upper;
 					error += (prediction.estimate - truth) * (prediction.estimate - truth);
@@ -382,6 +468,7 @@ main(void)
 	test_formula();
 	test_limits();
 	test_offset();
+	test_sum_of_students();
 	test_variance();
 	test_coverage();
 	return check_summary();
