@@ -7,7 +7,7 @@ CREATE TEMP TABLE source AS
 SELECT part, task, cardinality(min(u)) + 1 AS d, wml_gram(1 || u, y) AS clean, wml_gram(1 || u, y * CASE WHEN id IN (SELECT id FROM wrong) THEN 100 ELSE 1 END) AS typed
 FROM example GROUP BY part, task;
 CREATE TEMP TABLE learned AS
-SELECT part.part, model, typed, wml_prior(CASE WHEN typed THEN source.typed ELSE clean END, (part.part <> source.part)::int,
+SELECT part.part, model, f.typed, wml_prior(CASE WHEN f.typed THEN source.typed ELSE clean END, (part.part <> source.part)::int,
 	wml_prior_options(method => 'reml', evenness => d, noise => noise, tasks => tasks) ORDER BY task) AS prior
 FROM source, (SELECT DISTINCT part FROM example) AS part, (VALUES ('plain', 'common', 'normal'), ('robust', 'own', 't')) AS m (model, noise, tasks), unnest('{f,t}'::bool[]) AS f (typed)
 GROUP BY part.part, model, f.typed;
