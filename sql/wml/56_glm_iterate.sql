@@ -13,14 +13,18 @@ $$;
 COMMENT ON FUNCTION wml_prior_change(wml_prior, wml_prior) IS 'how far two priors are apart: the largest difference of means or standard deviations, in units of spread and error';
 
 CREATE PROCEDURE wml_glm_iterate(state text, source regclass, task text, x text, y text, family text DEFAULT 'binomial',
-								 exposure text DEFAULT '1', weight text DEFAULT '1', covariance text DEFAULT 'full',
-								 method text DEFAULT 'ml', evenness float8 DEFAULT 0, approximation text DEFAULT 'ep',
-								 tolerance float8 DEFAULT 0.001, iterations int DEFAULT 50, commits bool DEFAULT false)
+								 exposure text DEFAULT '1', weight text DEFAULT '1', alpha text DEFAULT '1',
+								 covariance text DEFAULT 'full', method text DEFAULT 'ml', evenness float8 DEFAULT 0,
+								 approximation text DEFAULT 'ep', tolerance float8 DEFAULT 0.001, iterations int DEFAULT 50,
+								 commits bool DEFAULT false)
 	LANGUAGE plpgsql AS $$
 DECLARE
 	rows_of pg_catalog.text := pg_catalog.format('SELECT (%s) AS task, (%s)::pg_catalog.float8[] AS x, (%s)::pg_catalog.float8 AS y, '
-									  '(%s)::pg_catalog.float8 AS exposure, (%s)::pg_catalog.float8 AS weight FROM %s',
-									  task, x, y, exposure, weight, source);
+									  '(%s)::pg_catalog.float8 AS exposure, (%s)::pg_catalog.float8 AS weight, '
+									  '(%s)::pg_catalog.float8 AS alpha FROM %s',
+									  task, x, y, exposure, weight, alpha, source);
+	one_alpha pg_catalog.text := 'CASE WHEN pg_catalog.min(r.alpha) OPERATOR(pg_catalog.=) pg_catalog.max(r.alpha) THEN pg_catalog.min(r.alpha) END AS alpha';
+	ragged pg_catalog.bool;
 	fit pg_catalog.text;
 	collect pg_catalog.text;
 	prior @extschema@.wml_prior;
@@ -37,8 +41,8 @@ BEGIN
 			USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	IF pg_catalog.to_regclass(state) IS NULL THEN
-		EXECUTE pg_catalog.format('CREATE TABLE %s AS SELECT task, @extschema@.wml_working_gram(x, y, %L, NULL, exposure, weight) AS gram '
-								  'FROM (%s) AS r WHERE task IS NOT NULL GROUP BY task', state, family, rows_of);
+		EXECUTE pg_catalog.format('CREATE TABLE %s AS SELECT r.task, @extschema@.wml_working_gram(r.x, r.y, %L, NULL, r.exposure, r.weight) AS gram, %s '
+								  'FROM (%s) AS r WHERE r.task IS NOT NULL GROUP BY r.task', state, family, one_alpha, rows_of);
 		IF commits THEN
 			COMMIT;
 		END IF;
@@ -46,19 +50,24 @@ BEGIN
 	state := state::pg_catalog.regclass::pg_catalog.text;
 	SELECT @extschema@.wml_equality(a.atttypid) INTO equality FROM pg_catalog.pg_attribute AS a
 	WHERE a.attrelid OPERATOR(pg_catalog.=) state::pg_catalog.regclass AND a.attname OPERATOR(pg_catalog.=) 'task'::pg_catalog.name;
-	fit := pg_catalog.format('SELECT @extschema@.wml_glm_prior(pg_catalog.array_agg(gram), %L, covariance => %L, method => %L, evenness => %L) FROM %s',
+	fit := pg_catalog.format('SELECT @extschema@.wml_glm_prior(pg_catalog.array_agg(gram), %L, alpha => pg_catalog.array_agg(alpha), covariance => %L, method => %L, evenness => %L) FROM %s',
 							 family, covariance, method, evenness, state);
 	collect := 'CREATE TEMPORARY TABLE wml_next_state AS '
-		'SELECT r.task, @extschema@.wml_working_gram(r.x, r.y, %1$L, p.coef, r.exposure, r.weight, p.covariance) AS gram '
+		'SELECT r.task, @extschema@.wml_working_gram(r.x, r.y, %1$L, p.coef, r.exposure, r.weight, p.covariance) AS gram, %7$s '
 		'FROM (%2$s) AS r JOIN (SELECT task, @extschema@.wml_posterior_coef(%3$L, gram) AS coef, '
 		'CASE WHEN %4$L THEN @extschema@.wml_posterior_covariance(%3$L, gram) END AS covariance FROM %5$s OFFSET 0) AS p '
 		'ON p.task %6$s r.task GROUP BY r.task';
+	EXECUTE pg_catalog.format('SELECT EXISTS (SELECT FROM %s WHERE alpha IS NULL)', state) INTO ragged;
+	IF ragged THEN
+		RAISE EXCEPTION 'alpha of a task is NULL or differs between its rows'
+			USING ERRCODE = 'data_exception', HINT = 'Alpha weighs the task as a whole; weight is for rows.';
+	END IF;
 	EXECUTE fit INTO found;
 	FOR pass IN 1 .. iterations LOOP
 		prior := found;
-		EXECUTE pg_catalog.format(collect, family, rows_of, prior::pg_catalog.text, approximation OPERATOR(pg_catalog.=) 'ep'::pg_catalog.text, state, equality);
+		EXECUTE pg_catalog.format(collect, family, rows_of, prior::pg_catalog.text, approximation OPERATOR(pg_catalog.=) 'ep'::pg_catalog.text, state, equality, one_alpha);
 		EXECUTE pg_catalog.format('DELETE FROM %s', state);
-		EXECUTE pg_catalog.format('INSERT INTO %s (task, gram) SELECT task, gram FROM pg_temp.wml_next_state', state);
+		EXECUTE pg_catalog.format('INSERT INTO %s (task, gram, alpha) SELECT task, gram, alpha FROM pg_temp.wml_next_state', state);
 		DROP TABLE pg_temp.wml_next_state;
 		EXECUTE fit INTO found;
 		change := @extschema@.wml_prior_change(prior, found);
@@ -76,4 +85,4 @@ BEGIN
 		USING DETAIL = pg_catalog.format('In the last one it moved by %s of its spread.', pg_catalog.btrim(pg_catalog.to_char(change, '9.9EEEE'))),
 			HINT = 'Call the procedure again: it goes on from the state.';
 END $$;
-COMMENT ON PROCEDURE wml_glm_iterate(text, regclass, text, text, text, text, text, text, text, text, float8, text, float8, int, bool) IS 'collects the tasks'' working grams of a hierarchical model in a table, by repeated passes over another table';
+COMMENT ON PROCEDURE wml_glm_iterate(text, regclass, text, text, text, text, text, text, text, text, text, float8, text, float8, int, bool) IS 'collects the tasks'' working grams of a hierarchical model in a table, by repeated passes over another table';

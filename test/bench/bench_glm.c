@@ -112,7 +112,7 @@ run(const Scene *scene, int repeats)
 	WmlcHierarchyRows rows = {
 		.rows = {.dims = scene->dims, .count = count, .x = x, .y = y},
 		.start = start,
-		.work = malloc(wmlc_hierarchy_rows_workspace(scene->dims))
+		.work = malloc(wmlc_hierarchy_rows_workspace(scene->dims, count))
 	};
 	Sums		sums = {.seconds = 0.0};
 	uint64_t	seed = 20;

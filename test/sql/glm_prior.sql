@@ -164,6 +164,11 @@ SELECT count(*) AS tasks, near(wml_prior_mean(wml_glm_prior(array_agg(gram), 'bi
 FROM visit_state;
 -- it goes on from what is there
 CALL wml_glm_iterate('visit_state', 'visit', 'CASE WHEN task > 5 THEN task END', 'x', 'bought', tolerance => 1e-4, iterations => 1, commits => true);
+-- weights of tasks, the same in all rows of one
+CALL wml_glm_iterate('visit_weighed', 'visit', 'task', 'x', 'bought', alpha => 'CASE WHEN task > 5 THEN 2 ELSE 0 END', tolerance => 1e-5);
+SELECT near(wml_prior_mean(wml_glm_prior(array_agg(gram), 'binomial', array_agg(alpha))), (SELECT wml_prior_mean(prior) FROM learned WHERE how = 'ep'), 1e-3) AS mean,
+	array_agg(DISTINCT alpha) AS alpha FROM visit_weighed;
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', alpha => 'x[2]');
 RESET wml.progress;
 CALL wml_glm_iterate('visit_rates', 'visit', 'task', 'x', 'calls', 'poisson', exposure => 'days', weight => '1', approximation => 'pql', iterations => 3, tolerance => 0);
 SELECT count(*) AS tasks FROM visit_rates;
@@ -171,7 +176,7 @@ CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', '2');
 CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', approximation => 'laplace');
 CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', iterations => 0);
 SELECT to_regclass('visit_wrong');
-DROP TABLE visit_state, visit_rates, weighed;
+DROP TABLE visit_state, visit_weighed, visit_rates, weighed;
 
 -- hard data: what separates all tasks, what is huge, what depends on other features
 SELECT how, abs((wml_prior_mean(prior))[2]) < 1e6 AS finite FROM (SELECT 'ep' AS how, wml_glm_prior('SELECT task, x, (x[2] > 0)::int FROM visit WHERE task <= 50', iterations => 5) AS prior

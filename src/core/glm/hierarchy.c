@@ -17,6 +17,13 @@
 #define LARGEST_STRETCH 4.0
 #define LARGEST_SECANT 1.0
 
+/*
+ * Fits to working grams need not be much more exact than the iteration: what the
+ * last step of a fit was to gain, in twice the log-likelihood.
+ */
+#define FIT_TOLERANCE 10.0
+#define MOST_FIT_TOLERANCE 1e-5
+
 /* So many steps that lead away, and new working grams enter by half. */
 #define TIMES_WORSE 4
 #define LEAST_GRAM_SHARE 0.125
@@ -122,10 +129,17 @@ collect(WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, Memory *m
 	return WMLC_OK;
 }
 
+static double
+tolerance_of(const WmlcHierarchyOptions *options)
+{
+	return options->tolerance > 0.0 ? options->tolerance : WMLC_HIERARCHY_TOLERANCE;
+}
+
 static WmlcStatus
 fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, WmlcPrior *prior,
 		  void *work)
 {
+	double		tolerance = tolerance_of(options);
 	WmlcPriorOptions prior_options = options->prior;
 	WmlcPriorTasks tasks = {
 		.dims = hierarchy->dims,
@@ -138,6 +152,7 @@ fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, W
 	};
 
 	prior_options.fixed_noise = 1.0;
+	prior_options.tolerance = fmax(WMLC_PRIOR_TOLERANCE, fmin(FIT_TOLERANCE * tolerance * tolerance, MOST_FIT_TOLERANCE));
 	prior_options.near = hierarchy->started ? hierarchy->used : NULL;
 	return wmlc_prior_fit(&tasks, &prior_options, prior, work);
 }
@@ -297,8 +312,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 				   const WmlcHierarchyOptions *options, WmlcPrior *prior, void *work)
 {
 	Memory		memory;
-	double		tolerance = options->tolerance > 0.0 ? options->tolerance
-		: WMLC_HIERARCHY_TOLERANCE;
+	double		tolerance = tolerance_of(options);
 	int			most = options->max_iterations > 0 ? options->max_iterations
 		: WMLC_HIERARCHY_ITERATIONS;
 	WmlcStatus	status;
@@ -307,7 +321,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 	hierarchy->dims = dims;
 	hierarchy->tasks = tasks;
 	hierarchy->alpha = scale_alpha(options->alpha, tasks, memory.alpha);
-	hierarchy->started = hierarchy->converged = false;
+	hierarchy->started = hierarchy->converged = hierarchy->careful = false;
 	hierarchy->iterations = 0;
 	hierarchy->dispersion_change = 0.0;
 	memory.last_change = INFINITY;
@@ -325,6 +339,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 		if (hierarchy->converged || hierarchy->iterations >= most)
 			break;
 		choose_next(&memory, dims, hierarchy->change);
+		hierarchy->careful = memory.share < 1.0;
 		status = find_posteriors(hierarchy, prior, &memory);
 		if (status != WMLC_OK)
 			return status;

@@ -59,6 +59,7 @@ struct WmlcHierarchy
 	int			dims;
 	size_t		tasks;
 	bool		started;
+	bool		careful;		/* it does not settle by itself: take no steps from the last pass */
 	const double *alpha;		/* what tasks count, their sum the effective number; or NULL */
 	const WmlcPrior *used;		/* what coef and covariance are posteriors under */
 	double	   *coef;			/* d per task */
@@ -98,7 +99,7 @@ typedef struct WmlcHierarchyRows
 	WmlcPoll	poll;
 } WmlcHierarchyRows;
 
-extern size_t wmlc_hierarchy_rows_workspace(int dims);
+extern size_t wmlc_hierarchy_rows_workspace(int dims, size_t count);
 
 /* The callback for them. */
 extern WmlcStatus wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy);

@@ -13,23 +13,30 @@
 #define LEAST_LOG_DISPERSION -16.0
 #define LARGEST_LOG_DISPERSION 6.0
 
+typedef struct Space
+{
+	WmlcGram   *gram;
+	double	   *rows;			/* of a batch */
+	WmlcWorkingRow *kept;		/* of all rows */
+} Space;
+
 static size_t
-rows_layout(int dims, WmlcGram **gram, double **space, void *work)
+rows_layout(int dims, size_t count, Space *space, void *work)
 {
 	WmlcArena	arena = {work, 0};
 
-	*gram = wmlc_arena_take(&arena, 1, wmlc_gram_bytes(dims));
-	*space = wmlc_arena_doubles(&arena, wmlc_row_batch_doubles(dims));
+	space->gram = wmlc_arena_take(&arena, 1, wmlc_gram_bytes(dims));
+	space->rows = wmlc_arena_doubles(&arena, wmlc_row_batch_doubles(dims));
+	space->kept = wmlc_arena_take(&arena, count, sizeof(WmlcWorkingRow));
 	return arena.used;
 }
 
 size_t
-wmlc_hierarchy_rows_workspace(int dims)
+wmlc_hierarchy_rows_workspace(int dims, size_t count)
 {
-	WmlcGram   *gram;
-	double	   *space;
+	Space		space;
 
-	return rows_layout(dims, &gram, &space, NULL);
+	return rows_layout(dims, count, &space, NULL);
 }
 
 /* The posterior of task j, or NULL. */
@@ -122,15 +129,114 @@ update_dispersion(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy)
 	hierarchy->dispersion_change = fabs(0.5 * (from + to) - before);
 }
 
+/*
+ * The predictor that all rows together have, to start from; none for counts, or
+ * for points instead of distributions.
+ */
+static double
+first_predictor(const WmlcGlmRows *rows, const WmlcHierarchy *hierarchy)
+{
+	double		successes = 0.5,
+				failures = 0.5;
+
+	if (hierarchy->likelihood.family != WMLC_BINOMIAL || hierarchy->covariance == NULL)
+		return NAN;
+	for (size_t i = 0; i < rows->count; i++)
+	{
+		WmlcResponse response = wmlc_glm_response(rows, i);
+
+		successes += response.weight * response.y;
+		failures += response.weight * (response.exposure - response.y);
+	}
+	return log(successes / failures);
+}
+
+/* Find the working rows of a task at its posterior, or around `start`. */
+static void
+queue_task(WmlcRowQueue *queue, const WmlcGlmRows *rows, size_t first, size_t end,
+		   const double *coef, const double *covariance, double start, WmlcWorkingRow *kept)
+{
+	int			d = rows->dims;
+
+	for (size_t i = first; i < end; i++)
+	{
+		const double *x = rows->x + i * d;
+		WmlcResponse response = wmlc_glm_response(rows, i);
+
+		if (coef == NULL)
+			wmlc_row_queue_start(queue, &response, start, &kept[i]);
+		else
+			wmlc_row_queue_add(queue, &response, wmlc_predictor(d, x, coef),
+							   covariance == NULL ? 0.0
+							   : wmlc_predictor_variance(d, x, covariance), &kept[i]);
+	}
+}
+
+/* The gram of a task's working rows. */
+static WmlcStatus
+gather_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
+{
+	size_t		d = hierarchy->dims;
+	size_t		entries = wmlc_triangle_size(hierarchy->dims + 1);
+	WmlcRowBatch batch = {.gram = space->gram, .rows = space->rows};
+	double		log_scale = 0.0;
+
+	wmlc_gram_init(space->gram, hierarchy->dims);
+	for (int64_t i = rows->start[j]; i < rows->start[j + 1]; i++)
+	{
+		wmlc_row_batch_add(&batch, rows->rows.x + i * d, space->kept[i].response,
+						   space->kept[i].weight);
+		log_scale += space->kept[i].log_scale;
+	}
+	wmlc_row_batch_flush(&batch);
+	hierarchy->log_scale += task_alpha(hierarchy, j) * log_scale;
+	memcpy(hierarchy->moments + j * entries, space->gram->sums, entries * sizeof(double));
+	memcpy(hierarchy->moments_lo + j * entries, space->gram->sums + entries,
+		   entries * sizeof(double));
+	hierarchy->rows[j] = (double) wmlc_gram_weighted_rows(space->gram);
+	return wmlc_gram_is_finite(space->gram) ? WMLC_OK : WMLC_NOT_FINITE;
+}
+
+/* Tasks are done in groups of so many rows, so that small ones share lanes. */
+#define GROUP_ROWS 2048
+
+static WmlcStatus
+collect_tasks(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, const Space *space)
+{
+	WmlcRowQueue queue = {
+		.likelihood = &hierarchy->likelihood,
+		.again = hierarchy->covariance != NULL && !hierarchy->careful
+	};
+	size_t		gathered = 0;
+	double		start = hierarchy->started ? NAN : first_predictor(&rows->rows, hierarchy);
+
+	for (size_t j = 0; j < hierarchy->tasks; j++)
+	{
+		queue_task(&queue, &rows->rows, rows->start[j], rows->start[j + 1],
+				   task_coef(hierarchy, j), task_covariance(hierarchy, j), start, space->kept);
+		if (rows->start[j + 1] - rows->start[gathered] < GROUP_ROWS && j + 1 < hierarchy->tasks)
+			continue;
+		wmlc_row_queue_flush(&queue);
+		if (wmlc_interrupted(rows->poll))
+			return WMLC_INTERRUPTED;
+		for (; gathered <= j; gathered++)
+		{
+			WmlcStatus	status = gather_task(rows, hierarchy, gathered, space);
+
+			if (status != WMLC_OK)
+				return status;
+		}
+	}
+	return WMLC_OK;
+}
+
 WmlcStatus
 wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy)
 {
 	const WmlcHierarchyRows *rows = arg;
-	size_t		entries = wmlc_triangle_size(hierarchy->dims + 1);
-	WmlcGram   *gram;
-	double	   *space;
+	Space		space;
 
-	(void) rows_layout(hierarchy->dims, &gram, &space, rows->work);
+	(void) rows_layout(hierarchy->dims, rows->rows.count, &space, rows->work);
 	if (hierarchy->find_dispersion)
 	{
 		if (hierarchy->started)
@@ -144,22 +250,5 @@ wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy)
 	if (wmlc_interrupted(rows->poll))
 		return WMLC_INTERRUPTED;
 	hierarchy->log_scale = 0.0;
-	for (size_t j = 0; j < hierarchy->tasks; j++)
-	{
-		double		log_scale = 0.0;
-		WmlcStatus	status;
-
-		status = wmlc_working_gram(&hierarchy->likelihood, &rows->rows, rows->start[j],
-								   rows->start[j + 1], task_coef(hierarchy, j),
-								   task_covariance(hierarchy, j), gram,
-								   &log_scale, space, rows->poll);
-		if (status != WMLC_OK)
-			return status;
-		hierarchy->log_scale += task_alpha(hierarchy, j) * log_scale;
-		memcpy(hierarchy->moments + j * entries, gram->sums, entries * sizeof(double));
-		memcpy(hierarchy->moments_lo + j * entries, gram->sums + entries,
-			   entries * sizeof(double));
-		hierarchy->rows[j] = (double) wmlc_gram_weighted_rows(gram);
-	}
-	return WMLC_OK;
+	return collect_tasks(rows, hierarchy, &space);
 }

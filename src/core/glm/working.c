@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/glm/working.h"
-#include "core/glm/working_lanes.h"
 
 /*
  * A row's weight is never below this times the row's own, so that z stays
@@ -27,6 +26,9 @@
 #define MOST_STEPS 30
 #define TOLERANCE 1e-10
 #define POLL_ROWS 4096
+
+/* Predictors of yes-or-no rows before anything is known of their tasks. */
+#define FIRST_VARIANCE 2.0
 
 /*
  * Nodes and weights for means over N(0, 1).  A likelihood bends within about one
@@ -398,90 +400,113 @@ wmlc_row_batch_add(WmlcRowBatch *batch, const double *x, double response, double
 		wmlc_row_batch_flush(batch);
 }
 
-/* Single responses of a working gram that wait to be done together. */
-typedef struct Waiting
-{
-	const WmlcLikelihood *likelihood;
-	WmlcRowBatch batch;
-	double		log_scale;
-	int			count;
-	WmlcWorkingLanes lanes;
-	const double *x[WMLC_WORKING_LANES];
-} Waiting;
+/* ---- many rows ---- */
 
-static void
-add_working_row(Waiting *waiting, const double *x, const WmlcWorkingRow *row)
+/*
+ * Lanes that are left over do what the first one does.  What a step from the last
+ * pass is too coarse for is found anew.
+ */
+void
+wmlc_row_queue_flush(WmlcRowQueue *queue)
 {
-	wmlc_row_batch_add(&waiting->batch, x, row->response, row->weight);
-	waiting->log_scale += row->log_scale;
-}
+	WmlcWorkingLanes *lanes = &queue->lanes;
+	unsigned	hard = 0;
 
-/* Lanes that are left over do what the first one does. */
-static void
-flush_waiting(Waiting *waiting)
-{
-	WmlcWorkingLanes *lanes = &waiting->lanes;
-	unsigned	hard;
-
-	if (waiting->count == 0)
+	if (queue->count == 0)
 		return;
-	for (int l = waiting->count; l < WMLC_WORKING_LANES; l++)
-		set_lane(lanes, l, lanes->sign[0], lanes->eta[0], lanes->variance[0]);
-	hard = wmlc_working_lanes(lanes);
-	for (int l = 0; l < waiting->count; l++)
+	for (int l = queue->count; l < WMLC_WORKING_LANES; l++)
 	{
-		WmlcWorkingRow row = {lanes->response[l], lanes->weight[l], lanes->log_scale[l]};
-
-		if (hard & (1U << l))
-			row = any_row(waiting->likelihood,
-						  &(WmlcResponse) {lanes->sign[l] > 0.0, 1.0, 1.0}, lanes->eta[l],
-						  lanes->variance[l]);
-		add_working_row(waiting, waiting->x[l], &row);
+		set_lane(lanes, l, lanes->sign[0], lanes->eta[0], lanes->variance[0]);
+		lanes->response[l] = lanes->response[0];
+		lanes->weight[l] = lanes->weight[0];
 	}
-	waiting->count = 0;
+	if (!queue->again || !wmlc_working_lanes_step(lanes))
+		hard = wmlc_working_lanes(lanes);
+	for (int l = 0; l < queue->count; l++)
+	{
+		if (hard & (1U << l))
+			*queue->place[l] = any_row(queue->likelihood,
+									   &(WmlcResponse) {lanes->sign[l] > 0.0, 1.0, 1.0},
+									   lanes->eta[l], lanes->variance[l]);
+		else
+			*queue->place[l] = (WmlcWorkingRow) {
+				lanes->response[l], lanes->weight[l], lanes->log_scale[l]
+			};
+	}
+	queue->count = 0;
 }
 
-static void
-add_waiting(Waiting *waiting, const double *x, double y, double eta, double variance)
+void
+wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, double variance,
+				   WmlcWorkingRow *place)
 {
-	waiting->x[waiting->count] = x;
-	set_lane(&waiting->lanes, waiting->count++, y, eta, variance);
-	if (waiting->count == WMLC_WORKING_LANES)
-		flush_waiting(waiting);
+	int			l = queue->count;
+
+	if (!is_single(queue->likelihood, row)
+		|| (l > 0 && (variance > 0.0) != (queue->lanes.variance[0] > 0.0)))
+	{
+		*place = any_row(queue->likelihood, row, eta, variance);
+		return;
+	}
+	set_lane(&queue->lanes, l, row->y, eta, variance);
+	queue->lanes.response[l] = place->response;
+	queue->lanes.weight[l] = place->weight;
+	queue->place[l] = place;
+	if (++queue->count == WMLC_WORKING_LANES)
+		wmlc_row_queue_flush(queue);
 }
+
+void
+wmlc_row_queue_start(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
+					 WmlcWorkingRow *place)
+{
+	*place = (WmlcWorkingRow) {.weight = 0.0};
+	if (!isnan(eta) && is_single(queue->likelihood, row))
+		wmlc_row_queue_add(queue, row, eta, FIRST_VARIANCE, place);
+	else
+		*place = wmlc_working_start(queue->likelihood, row);
+}
+
+/* Rows that are found together before they enter the gram. */
+#define GRAM_ROWS (4 * WMLC_WORKING_LANES)
 
 WmlcStatus
 wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, size_t first,
 				  size_t end, const double *coef, const double *covariance, WmlcGram *gram,
 				  double *log_scale, double *space, WmlcPoll poll)
 {
-	Waiting		waiting = {.likelihood = likelihood, .batch = {.gram = gram, .rows = space}};
+	WmlcRowQueue queue = {.likelihood = likelihood};
+	WmlcRowBatch batch = {.gram = gram, .rows = space};
+	WmlcWorkingRow found[GRAM_ROWS];
 	int			d = rows->dims;
 
 	wmlc_gram_init(gram, d);
-	for (size_t i = first; i < end; i++)
+	for (size_t i = first; i < end; i += GRAM_ROWS)
 	{
-		const double *x = rows->x + i * d;
-		WmlcResponse response = wmlc_glm_response(rows, i);
-		WmlcWorkingRow row;
-		double		eta = coef == NULL ? 0.0 : wmlc_predictor(d, x, coef);
-		double		variance = covariance == NULL ? 0.0
-			: wmlc_predictor_variance(d, x, covariance);
+		int			count = end - i < GRAM_ROWS ? (int) (end - i) : GRAM_ROWS;
 
-		if (i % POLL_ROWS == 0 && wmlc_interrupted(poll))
+		if ((i - first) % POLL_ROWS == 0 && wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
-		if (coef != NULL && (covariance == NULL || variance > 0.0)
-			&& is_single(likelihood, &response))
+		memset(found, 0, sizeof(found));
+		for (int k = 0; k < count; k++)
 		{
-			add_waiting(&waiting, x, response.y, eta, variance);
-			continue;
+			const double *x = rows->x + (i + k) * d;
+			WmlcResponse response = wmlc_glm_response(rows, i + k);
+
+			if (coef == NULL)
+				found[k] = wmlc_working_start(likelihood, &response);
+			else
+				wmlc_row_queue_add(&queue, &response, wmlc_predictor(d, x, coef),
+								   covariance == NULL ? 0.0
+								   : wmlc_predictor_variance(d, x, covariance), &found[k]);
 		}
-		row = coef == NULL ? wmlc_working_start(likelihood, &response)
-			: any_row(likelihood, &response, eta, variance);
-		add_working_row(&waiting, x, &row);
+		wmlc_row_queue_flush(&queue);
+		for (int k = 0; k < count; k++)
+		{
+			wmlc_row_batch_add(&batch, rows->x + (i + k) * d, found[k].response, found[k].weight);
+			*log_scale += found[k].log_scale;
+		}
 	}
-	flush_waiting(&waiting);
-	wmlc_row_batch_flush(&waiting.batch);
-	*log_scale += waiting.log_scale;
+	wmlc_row_batch_flush(&batch);
 	return wmlc_gram_is_finite(gram) ? WMLC_OK : WMLC_NOT_FINITE;
 }

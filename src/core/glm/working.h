@@ -24,6 +24,7 @@
 #define WMLC_WORKING_H
 
 #include "core/glm/family.h"
+#include "core/glm/working_lanes.h"
 #include "core/gram/gram.h"
 
 typedef struct WmlcWorkingRow
@@ -46,6 +47,33 @@ extern WmlcWorkingRow wmlc_working_row(const WmlcLikelihood *likelihood, const W
 /* At no coefficients yet. */
 extern WmlcWorkingRow wmlc_working_start(const WmlcLikelihood *likelihood,
 										 const WmlcResponse *row);
+
+/*
+ * Working rows that are kept from one pass to the next, and found many at a time.
+ * Each row goes to its place, which until then has the row of the last pass, if
+ * there was one: single yes-or-no responses then take the usual step of expectation
+ * propagation, which is cheaper than finding the parabola anew, and converges in
+ * fewer passes.  Both end at the same parabola.
+ */
+typedef struct WmlcRowQueue
+{
+	const WmlcLikelihood *likelihood;
+	bool		again;			/* places have the rows of the last pass */
+	int			count;
+	WmlcWorkingLanes lanes;
+	WmlcWorkingRow *place[WMLC_WORKING_LANES];
+} WmlcRowQueue;
+
+extern void wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
+							   double variance, WmlcWorkingRow *place);
+extern void wmlc_row_queue_flush(WmlcRowQueue *queue);
+
+/*
+ * A row of the first pass, when nothing is known but that predictors are somewhere
+ * around `eta`; by itself where eta is NAN.
+ */
+extern void wmlc_row_queue_start(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
+								 WmlcWorkingRow *place);
 
 /* E of the mean for exposure 1, over eta's normal distribution. */
 extern double wmlc_likelihood_expected_mean(const WmlcLikelihood *likelihood, double eta,

@@ -29,6 +29,11 @@ typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_ali
 #define WIDEST_SD 10.0
 #define MOST_HALF 61
 
+/* Without a parabola to divide by, nodes need not reach as far; nor can it be left too narrow, or far off. */
+#define WIDEST_STEP_NODE 7.5
+#define LARGEST_SHARE 0.9
+#define FARTHEST_MEAN 5.0
+
 /* From a gradient below this, one more step leaves nothing worth looking at. */
 #define NEARLY_THERE 1e-5
 #define MOST_TILTS 8
@@ -283,6 +288,54 @@ find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_s
 	return safe & done & (Bits) (sum > 1e-290);
 }
 
+/*
+ * The mean of the likelihood over N(m, sd^2), and mean and variance, in units of
+ * sd, of the distribution that is their product.
+ */
+ALWAYS_INLINE void
+likely_moments(Lanes m, Lanes sd, Lanes *total, Lanes *mean, Lanes *variance)
+{
+	Lanes		h = smaller(all(LARGEST_DISTANCE), LOGISTIC_REACH / sd);
+	Lanes		odds = exponential(-m);
+	Lanes		step = exponential(-sd * h);
+	Lanes		up = odds,
+				down = odds,
+				back = 1.0 / step,
+				ratio = exponential(-0.5 * h * h),
+				shrink = ratio * ratio,
+				weight = all(1.0),
+				sum = all(1.0),
+				sum0 = 1.0 / (1.0 + odds),
+				sum1 = all(0.0),
+				sum2 = all(0.0);
+	int			half = (int) ceil(WIDEST_STEP_NODE / -largest(-h));
+
+	for (int i = 1; i <= half; i++)
+	{
+		double		t = i;
+		Lanes		inverse,
+					above,
+					below;
+
+		up *= step;
+		down *= back;
+		weight *= ratio;
+		ratio *= shrink;
+		sum += 2.0 * weight;
+		inverse = weight / ((1.0 + up) * (1.0 + down));
+		above = (1.0 + down) * inverse;
+		below = (1.0 + up) * inverse;
+		sum1 += t * (above - below);
+		above += below;
+		sum0 += above;
+		sum2 += t * t * above;
+	}
+	sum1 *= h / sum0;
+	*total = sum0 / sum;
+	*mean = sum1;
+	*variance = h * h * sum2 / sum0 - sum1 * sum1;
+}
+
 ALWAYS_INLINE unsigned
 spread_rows(WmlcWorkingLanes *rows, Lanes m)
 {
@@ -358,10 +411,72 @@ find_rows(WmlcWorkingLanes *rows)
 	return 0;
 }
 
+/*
+ * The step.  Without the row, eta is N(m, sd^2); with its likelihood, it has mean
+ * m + s1 sd and variance s2 sd^2.
+ */
+ALWAYS_INLINE bool
+step_rows(WmlcWorkingLanes *rows)
+{
+	Lanes		eta,
+				sign,
+				variance,
+				response,
+				weight,
+				share,
+				m,
+				sd,
+				total,
+				s1,
+				s2,
+				log_scale;
+	Bits		fine;
+
+	memcpy(&eta, rows->eta, sizeof(Lanes));
+	memcpy(&sign, rows->sign, sizeof(Lanes));
+	memcpy(&variance, rows->variance, sizeof(Lanes));
+	memcpy(&response, rows->response, sizeof(Lanes));
+	memcpy(&weight, rows->weight, sizeof(Lanes));
+	share = weight * variance;
+	m = sign * (eta + share * (eta - response) / (1.0 - share));
+	variance /= 1.0 - share;
+	fine = (Bits) (share < LARGEST_SHARE) & (Bits) (variance > 0.0)
+		& (Bits) (variance <= WIDEST_SD * WIDEST_SD)
+		& (Bits) (absolute(m) < WMLC_LARGEST_PREDICTOR);
+	for (int l = 0; l < LANES; l++)
+	{
+		if (fine[l] == 0)
+			return false;
+		sd[l] = sqrt(variance[l]);
+	}
+	if (-largest(-(m / sd)) < -FARTHEST_MEAN)
+		return false;
+	likely_moments(m, sd, &total, &s1, &s2);
+	fine = (Bits) (s2 > 0.0) & (Bits) ((1.0 - s2) > WMLC_NARROW * s2);
+	for (int l = 0; l < LANES; l++)
+		if (fine[l] == 0)
+			return false;
+
+	/* where the parabola is largest, its exponential is 1 */
+	log_scale = logarithm(total) - 0.5 * logarithm(s2) + 0.5 * s1 * s1 / (1.0 - s2);
+	weight = (1.0 - s2) / (s2 * variance);
+	response = sign * (m + sd * s1 / (1.0 - s2));
+	memcpy(rows->response, &response, sizeof(Lanes));
+	memcpy(rows->weight, &weight, sizeof(Lanes));
+	memcpy(rows->log_scale, &log_scale, sizeof(Lanes));
+	return true;
+}
+
 static unsigned
 find_rows_plain(WmlcWorkingLanes *rows)
 {
 	return find_rows(rows);
+}
+
+static bool
+step_rows_plain(WmlcWorkingLanes *rows)
+{
+	return step_rows(rows);
 }
 
 #ifdef __x86_64__
@@ -378,6 +493,20 @@ find_rows_avx512(WmlcWorkingLanes *rows)
 {
 	return find_rows(rows);
 }
+
+__attribute__((target("avx2")))
+static bool
+step_rows_avx2(WmlcWorkingLanes *rows)
+{
+	return step_rows(rows);
+}
+
+__attribute__((target("avx512f")))
+static bool
+step_rows_avx512(WmlcWorkingLanes *rows)
+{
+	return step_rows(rows);
+}
 #endif
 
 unsigned
@@ -390,4 +519,16 @@ wmlc_working_lanes(WmlcWorkingLanes *rows)
 		return find_rows_avx2(rows);
 #endif
 	return find_rows_plain(rows);
+}
+
+bool
+wmlc_working_lanes_step(WmlcWorkingLanes *rows)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512f"))
+		return step_rows_avx512(rows);
+	if (__builtin_cpu_supports("avx2"))
+		return step_rows_avx2(rows);
+#endif
+	return step_rows_plain(rows);
 }

@@ -11,6 +11,8 @@
 #ifndef WMLC_WORKING_LANES_H
 #define WMLC_WORKING_LANES_H
 
+#include <stdbool.h>
+
 #define WMLC_WORKING_LANES 8
 
 typedef struct WmlcWorkingLanes
@@ -20,7 +22,7 @@ typedef struct WmlcWorkingLanes
 	double		variance[WMLC_WORKING_LANES];
 	double		sign[WMLC_WORKING_LANES];
 
-	/* Out: as in WmlcWorkingRow. */
+	/* Out: as in WmlcWorkingRow; in also, for a step from such rows. */
 	double		response[WMLC_WORKING_LANES];
 	double		weight[WMLC_WORKING_LANES];
 	double		log_scale[WMLC_WORKING_LANES];
@@ -31,6 +33,13 @@ typedef struct WmlcWorkingLanes
  * hard for this: to be done by wmlc_working_row.
  */
 extern unsigned wmlc_working_lanes(WmlcWorkingLanes *rows);
+
+/*
+ * One step of expectation propagation: take the rows that are there out of eta's
+ * distribution, put the likelihoods in, and make the working rows those that leave
+ * the same means and variances.  False, and nothing done, where that is too coarse for some lane.
+ */
+extern bool wmlc_working_lanes_step(WmlcWorkingLanes *rows);
 
 /* Bounds that all working rows observe: see working.c. */
 #define WMLC_LEAST_WORKING_WEIGHT 1e-10

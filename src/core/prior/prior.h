@@ -126,6 +126,9 @@ typedef struct WmlcPriorOptions
 	bool		student;
 	double		spread_degrees;
 
+	/* Expected gain in twice the log-likelihood at which the iteration ends; 0: WMLC_PRIOR_TOLERANCE. */
+	double		tolerance;
+
 	/*
 	 * A prior that the one to be found is near, whose factor is where the iteration
 	 * starts; or NULL.
@@ -139,6 +142,7 @@ typedef struct WmlcPriorOptions
 
 /* Fits take 5 to 20 iterations; more than this means something is wrong. */
 #define WMLC_PRIOR_ITERATIONS 200
+#define WMLC_PRIOR_TOLERANCE 1e-9
 
 /*
  * A learned prior.  Matrices are d x d by columns.  A singular S is stored

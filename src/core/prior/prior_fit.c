@@ -13,9 +13,6 @@
 
 #include "core/prior/prior_internal.h"
 
-/* Expected decrease of -2 log-likelihood at which the iteration ends. */
-#define TOLERANCE 1e-9
-
 /* Expected decrease from which on second derivatives are taken as they are. */
 #define CLOSE 3.0
 
@@ -249,6 +246,12 @@ try_change(WmlcPriorFit *fit)
 	return wmlc_point_evaluate(fit, &fit->trial);
 }
 
+static double
+tolerance(const WmlcPriorFit *fit)
+{
+	return fit->options->tolerance > 0.0 ? fit->options->tolerance : WMLC_PRIOR_TOLERANCE;
+}
+
 /* Differences of the objective below this are rounding. */
 static double
 rounding(const WmlcPriorFit *fit)
@@ -442,7 +445,7 @@ revive(WmlcPriorFit *fit, bool *revived)
 		if (fit->trial.directions == fit->current.directions)
 			return WMLC_OK;
 		status = wmlc_point_evaluate(fit, &fit->trial);
-		*revived = fit->trial.objective < fit->current.objective - TOLERANCE;
+		*revived = fit->trial.objective < fit->current.objective - tolerance(fit);
 		length *= 0.5;
 	}
 	if (*revived)
@@ -540,7 +543,7 @@ advance(WmlcPriorFit *fit, double *damping, double *expected)
 	if (fit->model.interrupted)
 		return WMLC_INTERRUPTED;
 	if (status == WMLC_OK && kind == WMLC_SLOPE_OBSERVED
-		&& *expected + gain <= fmax(TOLERANCE, rounding(fit)))
+		&& *expected + gain <= fmax(tolerance(fit), rounding(fit)))
 		status = finish(fit);
 	return status;
 }
@@ -719,7 +722,7 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 	}
 	fit->current.directions = 0;
 	status = wmlc_point_evaluate(fit, &fit->current);
-	while (status == WMLC_OK && gain > TOLERANCE)
+	while (status == WMLC_OK && gain > tolerance(fit))
 		status = improve_smooth(fit, &gain);
 	if (status == WMLC_OK && is_robust(fit))
 		status = iterate_robust(fit);

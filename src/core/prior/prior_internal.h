@@ -128,6 +128,35 @@ wmlc_triangle_get(const WmlcTriangle *triangle, int i, int j)
 	return wmlc_dd_get(wmlc_square_row(triangle->square, i), j);
 }
 
+/* ---- prior_triangle_lanes.c ---- */
+
+/* Columns of such a group, at the most; pivots outside of these bounds are left to the careful way. */
+#define WMLC_MOST_GROUP_SIZE 12
+#define WMLC_LEAST_GROUP_PIVOT 1e-200
+#define WMLC_LARGEST_GROUP_PIVOT 1e200
+
+/*
+ * Tasks whose triangles are found together, each one as by wmlc_triangle_read and
+ * then times the basis.
+ */
+typedef struct WmlcTriangleGroup
+{
+	int			p;
+	int			size;			/* kept features and the response */
+	const double *hi[WMLC_PRIOR_LANES];	/* packed p x p sums */
+	const double *lo[WMLC_PRIOR_LANES]; /* or NULL */
+	const int  *index;
+	const double *scale;
+	WmlcSquare	basis;			/* column j in row j */
+	double		unit;			/* of the response */
+
+	/* Out: a bit for each lane that this is too coarse for, and roots of y'y - beta'beta. */
+	unsigned	hard;
+	WmlcLanes	residual;
+} WmlcTriangleGroup;
+
+extern void wmlc_triangle_group(WmlcTriangleGroup *group, WmlcLanes *block);
+
 /* ---- prior_reduce.c ---- */
 
 /*

@@ -280,15 +280,27 @@ make_basis(Reducer *reducer, WmlcReduced *reduced, double response_pivot)
 		? response_pivot * sqrt(reduced->weight / reduced->rows) : 0.0;
 }
 
-/* The triangle of one task in the new basis, into its lane; its weight too. */
+/* The block of a task's lane. */
+static WmlcLanes *
+block_of(const WmlcReduced *reduced, size_t slot)
+{
+	return reduced->tasks + slot / WMLC_PRIOR_LANES * wmlc_reduced_stride(reduced->rank);
+}
+
+static double
+response_unit(const WmlcReduced *reduced)
+{
+	return reduced->response_unit > 0.0 ? reduced->response_unit : 1.0;
+}
+
+/* The triangle of one task in the new basis, into its lane. */
 static void
-store_task(const Reducer *reducer, WmlcReduced *reduced, size_t slot, const double *numbers)
+store_triangle(const Reducer *reducer, WmlcReduced *reduced, size_t slot)
 {
 	const WmlcTriangle *part = &reducer->part;
 	int			r = reduced->rank;
 	int			lane = slot % WMLC_PRIOR_LANES;
-	WmlcLanes  *block = reduced->tasks + slot / WMLC_PRIOR_LANES * wmlc_reduced_stride(r);
-	double		unit = reduced->response_unit > 0.0 ? reduced->response_unit : 1.0;
+	WmlcLanes  *block = block_of(reduced, slot);
 
 	for (int i = 0; i < r; i++)
 	{
@@ -302,54 +314,121 @@ store_task(const Reducer *reducer, WmlcReduced *reduced, size_t slot, const doub
 			if (j < r)
 				block[wmlc_triangle_index(r, i, j)][lane] = entry;
 			else
-				block[wmlc_triangle_size(r) + i][lane] = entry / unit;
+				block[wmlc_triangle_size(r) + i][lane] = entry / response_unit(reduced);
 		}
 	}
-	for (int k = 0; k < WMLC_TASK_NUMBERS; k++)
-		block[wmlc_triangle_size(r) + r + k][lane] = numbers[k];
+}
+
+/* What stands behind a task's triangle. */
+static void
+store_numbers(WmlcReduced *reduced, size_t slot, double alpha, double residual, double rows)
+{
+	int			lane = slot % WMLC_PRIOR_LANES;
+	WmlcLanes  *numbers = block_of(reduced, slot) + wmlc_triangle_size(reduced->rank) + reduced->rank;
+
+	numbers[WMLC_TASK_ALPHA][lane] = alpha;
+	numbers[WMLC_TASK_SCALE][lane] = 1.0;
+	numbers[WMLC_TASK_GAIN][lane] = 1.0;
+	numbers[WMLC_TASK_WITHIN][lane] = residual * residual;
+	numbers[WMLC_TASK_ROWS][lane] = rows;
+}
+
+/* Tasks for the lanes of one block. */
+typedef struct Group
+{
+	int			count;
+	size_t		task[WMLC_PRIOR_LANES];
+} Group;
+
+/* All lanes at once, where that will do; lanes left over do what the first one does. */
+static void
+read_group(const WmlcPriorTasks *tasks, const Reducer *reducer, WmlcReduced *reduced,
+		   const Group *group, size_t slot, WmlcTriangleGroup *found)
+{
+	size_t		size = wmlc_triangle_size(tasks->dims + 1);
+
+	*found = (WmlcTriangleGroup) {
+		.p = tasks->dims + 1,
+		.size = reduced->rank + 1,
+		.index = reducer->index,
+		.scale = reduced->scale,
+		.basis = reducer->basis,
+		.unit = response_unit(reduced),
+		.hard = ~0U
+	};
+	if (found->size > WMLC_MOST_GROUP_SIZE)
+		return;
+	for (int l = 0; l < WMLC_PRIOR_LANES; l++)
+	{
+		size_t		at = group->task[l < group->count ? l : 0] * size;
+
+		found->hi[l] = tasks->moments + at;
+		found->lo[l] = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + at;
+	}
+	wmlc_triangle_group(found, block_of(reduced, slot));
+}
+
+static WmlcStatus
+reduce_group(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reducer *reducer,
+			 WmlcReduced *reduced, const Group *group, size_t slot, WmlcDd *within, WmlcPoll poll)
+{
+	size_t		size = wmlc_triangle_size(tasks->dims + 1);
+	WmlcTriangleGroup found;
+
+	read_group(tasks, reducer, reduced, group, slot, &found);
+	for (int l = 0; l < group->count; l++, slot++)
+	{
+		size_t		j = group->task[l];
+		double		residual = found.residual[l];
+
+		if (found.hard & (1U << l))
+		{
+			WmlcStatus	status = wmlc_triangle_read(&reducer->part, &(WmlcTriangleSource) {
+				.p = tasks->dims + 1,
+				.hi = tasks->moments + j * size,
+				.lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size,
+				.rows = tasks->rows[j],
+				.index = reducer->index,
+				.scale = reduced->scale
+			}, poll);
+
+			if (status != WMLC_OK)
+				return status;
+			store_triangle(reducer, reduced, slot);
+			residual = wmlc_triangle_get(&reducer->part, reduced->rank, reduced->rank).hi
+				/ response_unit(reduced);
+		}
+		*within = wmlc_dd_add(*within, wmlc_dd_mul_d(wmlc_two_prod(residual, residual),
+													 weights->alpha[j]));
+		store_numbers(reduced, slot, weights->alpha[j], residual, tasks->rows[j]);
+	}
+	return WMLC_OK;
 }
 
 static WmlcStatus
 reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reducer *reducer,
 			 WmlcReduced *reduced, WmlcPoll poll)
 {
-	int			p = tasks->dims + 1;
 	int			r = reduced->rank;
-	size_t		size = wmlc_triangle_size(p);
 	size_t		slot = 0;
+	Group		group = {.count = 0};
 	WmlcDd		within = wmlc_dd(0.0);
-	double		unit = reduced->response_unit > 0.0 ? reduced->response_unit : 1.0;
 
 	for (size_t j = 0; j < tasks->count; j++)
 	{
-		const double *lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size;
-		double		residual;
 		WmlcStatus	status;
 
 		if (j % POLL_TASKS == 0 && wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
-		if (weights->alpha[j] == 0.0)
+		if (weights->alpha[j] != 0.0)
+			group.task[group.count++] = j;
+		if (group.count < WMLC_PRIOR_LANES && (group.count == 0 || j + 1 < tasks->count))
 			continue;
-		status = wmlc_triangle_read(&reducer->part, &(WmlcTriangleSource) {
-			.p = p,
-			.hi = tasks->moments + j * size,
-			.lo = lo,
-			.rows = tasks->rows[j],
-			.index = reducer->index,
-			.scale = reduced->scale
-		}, poll);
+		status = reduce_group(tasks, weights, reducer, reduced, &group, slot, &within, poll);
 		if (status != WMLC_OK)
 			return status;
-		residual = wmlc_triangle_get(&reducer->part, r, r).hi / unit;
-		within = wmlc_dd_add(within, wmlc_dd_mul_d(wmlc_two_prod(residual, residual),
-												   weights->alpha[j]));
-		store_task(reducer, reduced, slot++, (double[]) {
-			[WMLC_TASK_ALPHA] = weights->alpha[j],
-			[WMLC_TASK_SCALE] = 1.0,
-			[WMLC_TASK_GAIN] = 1.0,
-			[WMLC_TASK_WITHIN] = residual * residual,
-			[WMLC_TASK_ROWS] = tasks->rows[j]
-		});
+		slot += group.count;
+		group.count = 0;
 	}
 	reduced->within = wmlc_dd_value(within);
 	reduced->height = r;
@@ -358,8 +437,7 @@ reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reduc
 	reduced->blocks = (slot + WMLC_PRIOR_LANES - 1) / WMLC_PRIOR_LANES;
 	for (; slot < reduced->blocks * WMLC_PRIOR_LANES; slot++)
 		for (size_t k = 0; k < wmlc_reduced_stride(r); k++)
-			reduced->tasks[(reduced->blocks - 1) * wmlc_reduced_stride(r) + k]
-				[slot % WMLC_PRIOR_LANES] = 0.0;
+			block_of(reduced, slot)[k][slot % WMLC_PRIOR_LANES] = 0.0;
 	return WMLC_OK;
 }
 

@@ -279,7 +279,7 @@ prior_from_rows(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hiera
 				 errdetail("The maximum is %d.", WMLC_MAX_DIMS)));
 	check_responses(&rows.rows, &hierarchy->likelihood);
 	hierarchy->find_dispersion = isnan(hierarchy->likelihood.dispersion);
-	rows.work = wml_allocate(wmlc_hierarchy_rows_workspace(read.inputs), 1);
+	rows.work = wml_allocate(wmlc_hierarchy_rows_workspace(read.inputs, read.count), 1);
 	options->collect = wmlc_hierarchy_collect_rows;
 	options->collect_arg = &rows;
 	options->prior.random = get_random(fcinfo, read.inputs);

@@ -1,8 +1,8 @@
 /*
  * test_working_lanes.c
  *	  Yes-or-no rows side by side: at a point against the derivatives, over a
- *	  distribution by integration over a grid too fine to be wrong, and in lanes
- *	  that differ.
+ *	  distribution by integration over a grid too fine to be wrong, steps likewise,
+ *	  and in lanes that differ.
  */
 #include "check.h"
 #include "core/glm/working.h"
@@ -104,6 +104,121 @@ test_moments(void)
 	}
 }
 
+/*
+ * A step: what the rows found so far leave of the distribution, times the likelihood,
+ * has the mean and variance that the new rows give it.
+ */
+static void
+check_step(const WmlcWorkingLanes *before, const WmlcWorkingLanes *after, int l)
+{
+	double		share = before->weight[l] * before->variance[l];
+	double		variance = before->variance[l] / (1.0 - share);
+	double		mean = (before->eta[l] - share * before->response[l]) / (1.0 - share);
+	double		sd = sqrt(variance),
+				step = fmin(0.02, 0.05 / sd),
+				precision = 1.0 / variance + after->weight[l];
+	double		sum[3] = {0.0};
+	double		shift;
+
+	/* as in check_lane */
+	double		tolerance = variance < 2.0 ? 5e-5 : 3e-4;
+
+	for (double t = -40.0; t <= 40.0; t += step)
+	{
+		double		term = exp(-0.5 * t * t) / (1.0 + exp(-after->sign[l] * (mean + t * sd)));
+
+		sum[0] += term;
+		sum[1] += term * t;
+		sum[2] += term * t * t;
+	}
+	sum[1] /= sum[0];
+	sum[2] = variance * (sum[2] / sum[0] - sum[1] * sum[1]);
+	CHECK_NEAR(sum[2] * precision, 1.0, tolerance);
+	CHECK_NEAR(mean + sd * sum[1], (mean / variance + after->weight[l] * after->response[l]) / precision,
+			   tolerance * (1.0 + sd));
+	shift = mean - after->response[l];
+	CHECK_NEAR(after->log_scale[l], log(sum[0] * step / sqrt(2.0 * M_PI)) + 0.5 * log(variance * precision)
+			   + 0.5 * after->weight[l] * shift * shift / (variance * precision), tolerance);
+}
+
+static void
+test_steps(void)
+{
+	uint64_t	seed = 8;
+	int			done = 0;
+
+	for (int i = 0; i < 200; i++)
+	{
+		WmlcWorkingLanes lanes = draw_lanes(3.0, &seed);
+		WmlcWorkingLanes before;
+
+		for (int l = 0; l < WMLC_WORKING_LANES; l++)
+		{
+			lanes.variance[l] += 0.1;
+			lanes.eta[l] *= 0.5;
+			lanes.weight[l] = i % 4 == 0 ? 0.0 : 0.8 * check_random(&seed) / lanes.variance[l];
+			lanes.response[l] = lanes.eta[l] + check_normal(&seed);
+		}
+		before = lanes;
+		if (!wmlc_working_lanes_step(&lanes))
+			continue;
+		done++;
+		for (int l = 0; l < WMLC_WORKING_LANES; l++)
+			check_step(&before, &lanes, l);
+	}
+	CHECK(done > 150, "%d of 200 done", done);
+}
+
+/* Where the parabola found anew stands, a step stays. */
+static void
+test_rest(void)
+{
+	uint64_t	seed = 9;
+	int			done = 0;
+
+	for (int i = 0; i < 200; i++)
+	{
+		WmlcWorkingLanes lanes = draw_lanes(1.0, &seed);
+		WmlcWorkingLanes step;
+
+		if (wmlc_working_lanes(&lanes) != 0)
+			continue;
+		step = lanes;
+		if (!wmlc_working_lanes_step(&step))
+			continue;
+		done++;
+		for (int l = 0; l < WMLC_WORKING_LANES; l++)
+		{
+			CHECK_NEAR(step.weight[l] / lanes.weight[l], 1.0, 1e-4);
+			CHECK_NEAR(step.response[l], lanes.response[l], 1e-4 * (1.0 + fabs(lanes.response[l])));
+			CHECK_NEAR(step.log_scale[l], lanes.log_scale[l], 1e-5);
+		}
+	}
+	CHECK(done > 20, "%d of 200 done", done);
+}
+
+/* No step where the rows leave nothing of the distribution, or it is hopeless. */
+static void
+test_no_step(void)
+{
+	const double bad[][3] = {{0.0, 1.0, 1.0}, {0.0, 1.0, 1.5}, {-1e6, 1.0, 0.1}, {0.0, 1e6, 0.0}, {NAN, 1.0, 0.1}, {0.0, 0.0, 0.1}};
+
+	for (int i = 0; i < 6; i++)
+	{
+		WmlcWorkingLanes lanes;
+
+		for (int l = 0; l < WMLC_WORKING_LANES; l++)
+		{
+			lanes.eta[l] = l == 5 ? bad[i][0] : 0.3;
+			lanes.variance[l] = l == 5 ? bad[i][1] : 1.0;
+			lanes.weight[l] = l == 5 ? bad[i][2] : 0.1;
+			lanes.response[l] = 0.5;
+			lanes.sign[l] = 1.0;
+		}
+		CHECK(!wmlc_working_lanes_step(&lanes), "bad lane %d", i);
+	}
+}
+
 /* A row is the same whatever stands beside it, but for the last digits. */
 static void
 test_neighbours(void)
@@ -157,6 +272,9 @@ main(void)
 {
 	test_points();
 	test_moments();
+	test_steps();
+	test_rest();
+	test_no_step();
 	test_neighbours();
 	test_extremes();
 	return check_summary();
