@@ -9,17 +9,25 @@ CREATE EXTENSION wml;
 \i test/data/gapminder.sql
 
 \echo
-\echo 'CHILDREN PER WOMAN in 62 countries, every five years from 1955 to 2005 (Gapminder Foundation, CC BY 4.0).'
-\echo 'Suppose we know only four surveys of Kenya, up to 1970, but all surveys of the others. How does Kenya go on?'
+\echo 'CHILDREN PER WOMAN in 62 countries, every five years from 1955 to 2005'
+\echo '(Gapminder Foundation, CC BY 4.0). Suppose we know only four surveys of Kenya, up to 1970,'
+\echo 'but all surveys of the others. How does Kenya go on?'
+\echo
+\echo '    CREATE TABLE known AS SELECT * FROM survey WHERE country <> ''Kenya'' OR year <= 1970;'
+\echo
+\echo '    SELECT tasks, rows'
+\echo '    FROM wml_learn(''countries'', ''known'', task => ''country'', response => ''fertility'','
+\echo '                   range => ''[0,)'', along => ''year'', rehearse => 4,'
+\echo '                   features => ''wml_poly(ARRAY[(year - 1980) / 20.0], 2) AS trend'');'
 \echo
 CREATE TABLE known AS SELECT * FROM survey WHERE country <> 'Kenya' OR year <= 1970;
-\echo '    SELECT wml_learn(''countries'', ''known'', task => ''country'', response => ''fertility'', range => ''[0,)'','
-\echo '                     features => ''wml_poly(ARRAY[(year - 1980) / 20.0], 2) AS trend'', along => ''year'', rehearse => 4);'
-\echo
 SELECT tasks, rows FROM wml_learn('countries', 'known', task => 'country', response => 'fertility', range => '[0,)',
 	features => 'wml_poly(ARRAY[(year - 1980) / 20.0], 2) AS trend', along => 'year', rehearse => 4);
 
-\echo '    SELECT * FROM wml_forecast(''countries'', ''SELECT ''''Kenya'''' AS country, year FROM generate_series(1975, 2005, 5) AS year'', level => 0.9);'
+\echo '    SELECT row ->> ''year'' AS year, estimate, lower, upper'
+\echo '    FROM wml_forecast(''countries'', level => 0.9, rows => $$'
+\echo '             SELECT ''Kenya'' AS country, year FROM generate_series(1975, 2005, 5) AS year'
+\echo '         $$);'
 \echo
 SELECT clock_timestamp() AS started \gset
 CREATE TABLE forecast AS
@@ -31,7 +39,8 @@ FROM forecast JOIN (SELECT * FROM survey WHERE country = 'Kenya') AS truth USING
 
 \echo 'Which countries did it learn from?'
 \echo
-\echo '    SELECT item AS country, value AS weight FROM wml_explain(''countries'', ''Kenya'') WHERE part = ''source'';'
+\echo '    SELECT item AS country, value AS weight'
+\echo '    FROM wml_explain(''countries'', ''Kenya'') WHERE part = ''source'';'
 \echo
 SELECT item AS country, round(value::numeric, 2) AS weight FROM wml_explain('countries', 'Kenya') WHERE part = 'source' AND value > 0.005 ORDER BY value DESC;
 
@@ -44,8 +53,9 @@ SELECT item AS country, round(value::numeric, 2) AS weight FROM wml_explain('cou
 \echo
 \ir errors.sql
 
-\echo 'Where all tasks are alike, weights cannot help, and wml_tune finds out: of 442 diabetes patients, those aged 49 to'
-\echo '52 are the new task, with twenty of them known, in 20 random draws. The RMSE of the others:'
+\echo 'Where all tasks are alike, weights cannot help, and wml_tune finds out: of 442 diabetes'
+\echo 'patients, those aged 49 to 52 are the new task, with twenty of them known, in 20 random'
+\echo 'draws. The RMSE of the others:'
 \echo
 \ir alike.sql
 

@@ -42,7 +42,7 @@ CALL answer(6, 'the choice of wml_tune', 'keep(country, wml_tune(sources, early,
 SELECT method, round(avg(wml_rmse(late, coef))::numeric, 2) AS "error, children", round(avg(extract(epoch FROM took) * 1000)::numeric, 1) AS "ms for a country"
 FROM answer JOIN question USING (country) GROUP BY rank, method ORDER BY rank;
 
-SELECT format('Kenya is a typical case, not a hand-picked one: its error is %s, %s countries have smaller ones, %s larger ones.',
+SELECT format('Kenya is a typical case, not a hand-picked one: its error is %s;' || E'\n%s countries have smaller errors and %s have larger ones.',
 	round(own::numeric, 2), count(*) FILTER (WHERE rmse < own), count(*) FILTER (WHERE rmse > own)) AS line
 FROM (SELECT country, wml_rmse(late, coef) AS rmse, max(wml_rmse(late, coef)) FILTER (WHERE country = 'Kenya') OVER () AS own
 	  FROM answer JOIN question USING (country) WHERE rank = 6) AS e GROUP BY own \gset
