@@ -59,6 +59,34 @@ SELECT (a).model = (b).model AND (a).weights = (b).weights AND (a).shrink = (b).
 FROM given, LATERAL (SELECT wml_tune(sources, target, windows, models => '{erm}', weights => '{mixture}', source_rows => '{Infinity}') AS a,
 	wml_tune(reversed, target, reversed_windows, models => '{erm}', weights => '{mixture}', source_rows => '{Infinity}') AS b) AS both_orders;
 
+-- all methods, to the last bit; with folds, sources that rehearse with rows made up
+SELECT (a).coef = (b).coef AND (a).noise = (b).noise AND (a).rehearsal = (b).rehearsal AND (a).alpha = (b).alpha AS same,
+	(SELECT array_agg(31 - p) FROM unnest((a).sources) AS p) = (b).sources AS permuted_sources
+FROM given, LATERAL (SELECT wml_tune(sources, target, windows) AS a, wml_tune(reversed, target, reversed_windows) AS b
+	UNION ALL SELECT wml_tune(sources, folds), wml_tune(reversed, folds)
+	UNION ALL SELECT wml_tune(sources, target), wml_tune(reversed, target)) AS both_orders;
+
+-- of many sources, all forecast for the finalists: the same by hand; and the order of the sources makes no difference
+CREATE TEMP TABLE many AS
+SELECT array_agg(gram ORDER BY task) FILTER (WHERE task > 0) AS sources, array_agg(win ORDER BY task) FILTER (WHERE task > 0) AS windows,
+	array_agg(gram ORDER BY -task) FILTER (WHERE task > 0) AS reversed, array_agg(win ORDER BY -task) FILTER (WHERE task > 0) AS reversed_windows,
+	(array_agg(win ORDER BY task))[1] AS target
+FROM (SELECT task, wml_gram(x, y) AS gram, wml_gram(x, y) FILTER (WHERE t <= 5) AS win
+	FROM (SELECT task, t, ARRAY[1, t / 10.0] AS x, sin(task * 7.0) + 3 * cos(task * 13.0) * t / 10.0 + 0.3 * sin(task * 3.0 + 5 * t) AS y
+		FROM generate_series(0, 90) AS task, generate_series(1, 10) AS t) AS r GROUP BY task) AS s;
+SELECT c.weights, abs(c.rehearsal / exp(avg(ln(wml_rmse(source - win, coef) / wml_rmse(source - win, uniform)))) - 1) < 1e-6 AS rehearsed_by_all, count(*)
+FROM many, wml_compare(sources, target, windows, models => '{erm}', weights => '{mixture}', shrinks => '{0}', whitens => '{f}', source_rows => '{Infinity}') AS c,
+	unnest(sources, windows) WITH ORDINALITY AS actor (source, win, i), LATERAL (
+	SELECT wml_erm(g, alpha) AS coef, wml_erm(g, 1) AS uniform
+	FROM (SELECT array_agg(s ORDER BY j) AS others, array_agg(w ORDER BY j) AS other_windows FROM unnest(sources, windows) WITH ORDINALITY AS o (s, w, j) WHERE j <> i) AS o,
+		unnest(others, wml_alpha(other_windows, win)) AS weighted (g, alpha)) AS fit
+WHERE c.weights = 'mixture' GROUP BY c.weights, c.rehearsal;
+SELECT (a).coef = (b).coef AS same, (a).model = (b).model AS same_model, (SELECT array_agg(91 - p) FROM unnest((a).sources) AS p) = (b).sources AS permuted_sources
+FROM many, LATERAL (SELECT wml_tune(sources, target, windows) AS a, wml_tune(reversed, target, reversed_windows) AS b
+	UNION ALL SELECT wml_tune(sources, target), wml_tune(reversed, target)) AS both_orders;
+SELECT bool_and(rank = 1) FILTER (WHERE chosen) AS chosen_first, count(*) FILTER (WHERE chosen) AS chosen, bool_or(model = 'prior' AND rank < 30) AS prior_in_finals
+FROM many, wml_compare(sources, target, windows);
+
 -- what it is for
 SELECT wml_rmse(later, (with_windows).coef) < 0.7 * wml_rmse(later, alone) AS better_than_alone, (with_windows).rehearsal < 0.7 AS better_than_uniform,
 	(with_windows).against_target < 0.7 AS said_so, cardinality((with_windows).sources) BETWEEN 1 AND 10 AS sources, (with_windows).rmse IS NULL AS no_folds

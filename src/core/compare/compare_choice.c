@@ -19,6 +19,9 @@
  * of all others in the same way; they differ little from it, and without that
  * step chance would choose among them.
  *
+ * Where there are more sources that can forecast, finalists meet them as well: a
+ * refinement differs from what it refines by less than a few rehearsals tell.
+ *
  * All this supposes that the target is such a task as the sources are.  Then the
  * leader's error on it is about as large as in the rehearsals.  If it is so much
  * larger that one such target in two hundred would have it, rehearsals are no
@@ -46,6 +49,9 @@
 
 /* Probability of the interval in which the leader's log error should fall. */
 #define USUAL 0.99
+
+/* Among so many methods, beside the incumbents, further rehearsals decide. */
+#define FINALISTS 24
 
 /* An error below this share of the response's mean square is as good as none. */
 #define NEGLIGIBLE 1e-12
@@ -192,15 +198,22 @@ find_best(int method_count, int baseline, const WmlcStanding *standings, WmlcSta
 
 /* The best of the incumbents in rehearsals. */
 static int
-find_incumbent(int method_count, int baseline, const WmlcStanding *standings,
-			   const WmlcVerdict *verdicts)
+find_incumbent(int method_count, int baseline, const WmlcErrors *rehearsals,
+			   const WmlcStanding *standings)
 {
 	int			best = baseline;
+	double		least = 0.0;
 
 	for (int i = 0; i < method_count; i++)
 	{
-		if (standings[i] == WMLC_INCUMBENT && verdicts[i].rehearsal < verdicts[best].rehearsal)
+		double		mean = standings[i] != WMLC_INCUMBENT ? 0.0
+			: rehearsed(rehearsals, method_count, i, baseline, 0.0);
+
+		if (mean < least)
+		{
+			least = mean;
 			best = i;
+		}
 	}
 	return best;
 }
@@ -211,7 +224,7 @@ score_by_rehearsals(int method_count, int baseline, const WmlcErrors *rehearsals
 					const WmlcStanding *standings, WmlcVerdict *verdicts)
 {
 	double		caution = rehearsals->made_up ? CAUTION_MADE_UP : CAUTION;
-	int			incumbent = find_incumbent(method_count, baseline, standings, verdicts);
+	int			incumbent = find_incumbent(method_count, baseline, rehearsals, standings);
 	int			leader;
 
 	for (int i = 0; i < method_count; i++)
@@ -253,18 +266,108 @@ wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
 	return find_best(method_count, baseline, standings, WMLC_REFINEMENT, verdicts);
 }
 
+/* The best in rehearsals of those that may yet win and are not among the finalists, or -1. */
+static int
+find_next_finalist(int method_count, int chosen, const WmlcErrors *rehearsals,
+				   const WmlcStanding *standings, const WmlcVerdict *verdicts, const bool *finalists)
+{
+	int			best = -1;
+
+	for (int i = 0; i < method_count; i++)
+	{
+		if (finalists[i] || standings[i] == WMLC_BARRED || isinf(verdicts[i].rmse) ||
+			(best >= 0 && verdicts[i].rehearsal >= verdicts[best].rehearsal))
+			continue;
+		if (rehearsed(rehearsals, method_count, i, chosen, -CAUTION) < 0.0)
+			best = i;
+	}
+	return best;
+}
+
+int
+wmlc_find_finalists(int method_count, int baseline, int chosen, const WmlcErrors *rehearsals,
+					const WmlcStanding *standings, const WmlcVerdict *verdicts, bool *finalists)
+{
+	int			count = 0;
+
+	for (int i = 0; i < method_count; i++)
+	{
+		finalists[i] = i == baseline || i == chosen ||
+			(standings[i] == WMLC_INCUMBENT && !isinf(verdicts[i].rmse));
+		count += finalists[i];
+	}
+	for (int n = 0; n < FINALISTS; n++)
+	{
+		int			next = find_next_finalist(method_count, chosen, rehearsals, standings, verdicts,
+											  finalists);
+
+		if (next < 0)
+			break;
+		finalists[next] = true;
+		count++;
+	}
+	return count;
+}
+
+/* The mean squared error to expect of a method: in rehearsals or over the folds, what is more. */
+static double
+expected_error(int method_count, int method, const WmlcErrors *folds, const WmlcErrors *rehearsals)
+{
+	double		validated_error = 0.0;
+	double		rehearsed_error = 0.0;
+
+	for (size_t i = 0; i < folds->trials; i++)
+		validated_error += folds->shares[i] * folds->errors[i * method_count + method];
+	for (size_t i = 0; i < rehearsals->trials; i++)
+		rehearsed_error += rehearsals->errors[i * method_count + method] / (double) rehearsals->trials;
+	return fmax(validated_error, rehearsed_error);
+}
+
+/* Mean square over the rows of a gram of (a - b).psi; b may be NULL for 0. */
+static double
+mean_square(const WmlcGram *gram, const double *a, const double *b)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < gram->dims; i++)
+	{
+		double		left = a[i] - (b == NULL ? 0.0 : b[i]);
+
+		for (int j = 0; j < gram->dims; j++)
+			sum += left * (a[j] - (b == NULL ? 0.0 : b[j])) * wmlc_dd_value(wmlc_gram_moment(gram, i, j));
+	}
+	return sum;
+}
+
+void
+wmlc_bar_strays(int method_count, int baseline, const WmlcErrors *folds,
+				const WmlcErrors *rehearsals, const WmlcGram *pooled_sources,
+				const double *coefficients, WmlcStanding *standings)
+{
+	int			d = pooled_sources->dims;
+	int			incumbent;
+	double		allowed;
+
+	if (rehearsals->trials == 0 || !rehearsals->made_up)
+		return;
+	incumbent = find_incumbent(method_count, baseline, rehearsals, standings);
+	allowed = expected_error(method_count, incumbent, folds, rehearsals);
+	for (int i = 0; i < method_count; i++)
+	{
+		if (standings[i] != WMLC_INCUMBENT &&
+			mean_square(pooled_sources, coefficients + (size_t) i * d,
+						coefficients + (size_t) incumbent * d) >
+			allowed + expected_error(method_count, i, folds, rehearsals))
+			standings[i] = WMLC_BARRED;
+	}
+}
+
 bool
 wmlc_is_plausible(const WmlcGram *pooled_sources, const WmlcGram *target, const double *w)
 {
 	int			d = target->dims;
-	double		prediction = 0.0;
 	double		response = fmax(wmlc_dd_value(wmlc_gram_moment(pooled_sources, d, d)),
 								wmlc_dd_value(wmlc_gram_moment(target, d, d)));
 
-	for (int i = 0; i < d; i++)
-	{
-		for (int j = 0; j < d; j++)
-			prediction += w[i] * w[j] * wmlc_dd_value(wmlc_gram_moment(pooled_sources, i, j));
-	}
-	return prediction <= IMPLAUSIBLE * response;
+	return mean_square(pooled_sources, w, NULL) <= IMPLAUSIBLE * response;
 }

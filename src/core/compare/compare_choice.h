@@ -57,6 +57,26 @@ extern int	wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
 						WmlcVerdict *verdicts);
 
 /*
+ * Who could still win when more rehearsals follow: the incumbents, and the best of
+ * those that are not clearly worse than the one chosen, few of them.  Returns how
+ * many they are; finalists tells who.
+ */
+extern int	wmlc_find_finalists(int method_count, int baseline, int chosen,
+								const WmlcErrors *rehearsals, const WmlcStanding *standings,
+								const WmlcVerdict *verdicts, bool *finalists);
+
+/*
+ * Bar methods that stray from the incumbent: their predictions for the target, over
+ * the sources' rows, differ by more than the errors that both should have.  Rows
+ * that are made up look like all others, and a task is judged by its own: such
+ * rehearsals do not show what happens where a rare feature is known from one
+ * source alone.  coefficients are those for the target, methods x d.
+ */
+extern void wmlc_bar_strays(int method_count, int baseline, const WmlcErrors *folds,
+							const WmlcErrors *rehearsals, const WmlcGram *pooled_sources,
+							const double *coefficients, WmlcStanding *standings);
+
+/*
  * Are the predictions of w over the sources' rows of the same order of magnitude
  * as the responses of sources or target?  A fit to few rows may go through all
  * of them and be absurd elsewhere.

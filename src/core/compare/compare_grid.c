@@ -336,6 +336,22 @@ wmlc_grid_build(const WmlcGridOptions *given, WmlcGrid *grid)
 	}
 }
 
+void
+wmlc_grid_select(const WmlcGrid *grid, const bool *wanted, WmlcGrid *selection)
+{
+	selection->learner_count = selection->weighting_count = selection->method_count = 0;
+	for (int i = 0; i < grid->method_count; i++)
+	{
+		WmlcMethod	method = grid->methods[i];
+
+		if (!wanted[i])
+			continue;
+		method.learner = add_learner(selection, grid->learners[method.learner]);
+		method.weighting = add_weighting(selection, grid->weightings[method.weighting]);
+		selection->methods[selection->method_count++] = method;
+	}
+}
+
 WmlcStanding
 wmlc_grid_standing(const WmlcGrid *grid, int method)
 {

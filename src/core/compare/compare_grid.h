@@ -66,6 +66,9 @@ extern void wmlc_grid_bounds(const WmlcGridOptions *options, double *learners,
 /* What a method is to the choice, where nothing bars it. */
 extern WmlcStanding wmlc_grid_standing(const WmlcGrid *grid, int method);
 
+/* Some of the methods, in the same order; the lists are as long as those of the grid. */
+extern void wmlc_grid_select(const WmlcGrid *grid, const bool *wanted, WmlcGrid *selection);
+
 /* Fill the lists.  Methods that options make equal appear once. */
 extern void wmlc_grid_build(const WmlcGridOptions *options, WmlcGrid *grid);
 

@@ -226,6 +226,12 @@ wmlc_gram_equal(const WmlcGram *a, const WmlcGram *b)
 	return wmlc_gram_compare(a, b) == 0;
 }
 
+/*
+ * A lot that a gram draws by its figures: equal grams have the same, and in the
+ * order of their lots grams stand as if they were shuffled, however they came.
+ */
+extern uint64_t wmlc_gram_lot(const WmlcGram *gram);
+
 /* Numbers that equal grams have in common to the last bit. */
 #define WMLC_GRAM_KEY_HEAD 11
 extern void wmlc_gram_key(const WmlcGram *gram, double *key);

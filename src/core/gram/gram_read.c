@@ -5,6 +5,10 @@
 #include "core/gram/gram.h"
 #include "core/gram/gram_internal.h"
 
+#include <string.h>
+
+#include "core/base/random.h"
+
 /* Entry (i, j) of the finite part of G. */
 static double
 finite_figure(const WmlcGram *gram, int i, int j)
@@ -170,6 +174,33 @@ wmlc_gram_key(const WmlcGram *gram, double *key)
 	}
 	for (int k = 0; k < n; k++)
 		key[k] = one_form(key[k]);
+}
+
+static uint64_t
+mix_in(uint64_t lot, double value)
+{
+	uint64_t	bits;
+
+	value = one_form(value);
+	memcpy(&bits, &value, sizeof(bits));
+	return wmlc_random_mix(lot ^ wmlc_random_mix(bits + WMLC_RANDOM_STEP));
+}
+
+uint64_t
+wmlc_gram_lot(const WmlcGram *gram)
+{
+	double		head[WMLC_GRAM_KEY_HEAD];
+	uint64_t	lot = 0;
+
+	key_head(gram, head);
+	for (int k = 0; k < WMLC_GRAM_KEY_HEAD; k++)
+		lot = mix_in(lot, head[k]);
+	for (int i = 0; i <= gram->dims && gram->dims > 0; i++)
+	{
+		for (int j = i; j <= gram->dims; j++)
+			lot = mix_in(lot + WMLC_RANDOM_STEP, finite_figure(gram, i, j));
+	}
+	return lot;
 }
 
 /* Counts beyond 2^53 are not told apart as doubles. */

@@ -82,14 +82,18 @@ describe_method(const WmlContest *contest, int number, Datum *values, bool *null
  * wml_compare
  */
 
-/* By error over the folds; without folds by score. */
+/* By error over the folds; without folds by score, finalists first. */
 static int
 compare_verdicts(const void *a, const void *b, void *arg)
 {
-	const WmlcVerdict *verdicts = (const WmlcVerdict *) arg;
+	const WmlContest *contest = (const WmlContest *) arg;
+	const WmlcVerdict *verdicts = contest->verdicts;
 	int			i = *(const int *) a;
 	int			j = *(const int *) b;
 
+	if (isnan(verdicts[i].rmse) && contest->finalists != NULL &&
+		contest->finalists[i] != contest->finalists[j])
+		return contest->finalists[i] ? -1 : 1;
 	if (verdicts[i].rmse != verdicts[j].rmse && !isnan(verdicts[i].rmse))
 		return verdicts[i].rmse < verdicts[j].rmse ? -1 : 1;
 	if (isnan(verdicts[i].rmse) && verdicts[i].score != verdicts[j].score)
@@ -131,7 +135,7 @@ compare(FunctionCallInfo fcinfo, bool in_folds)
 
 	for (int i = 0; i < count; i++)
 		order[i] = i;
-	qsort_arg(order, count, sizeof(int), compare_verdicts, contest->verdicts);
+	qsort_arg(order, count, sizeof(int), compare_verdicts, contest);
 	for (int i = 0; i < count; i++)
 		put_method(&rows, contest, i + 1, order[i]);
 	return (Datum) 0;

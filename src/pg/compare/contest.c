@@ -246,7 +246,6 @@ get_sources(FunctionCallInfo fcinfo, WmlContest *contest)
 
 	contest->sources = (const WmlcGram **) palloc(Max(sources.count, 1) * sizeof(WmlcGram *));
 	contest->positions = (int *) palloc(Max(sources.count, 1) * sizeof(int));
-	contest->pooled = &wml_gram_create(contest->target->dims)->body;
 	comparison->source_count = 0;
 	for (int64 i = 0; i < sources.count; i++)
 	{
@@ -257,7 +256,6 @@ get_sources(FunctionCallInfo fcinfo, WmlContest *contest)
 			continue;
 		wml_gram_check_solvable(source, "source");
 		wml_gram_check_same_dims(source, contest->target);
-		wml_check(wmlc_gram_merge(contest->pooled, source));
 		contest->positions[comparison->source_count] = (int) i + 1;
 		contest->sources[comparison->source_count++] = source;
 	}
@@ -265,7 +263,6 @@ get_sources(FunctionCallInfo fcinfo, WmlContest *contest)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("there are no sources to learn from")));
-	wml_gram_check_solvable(contest->pooled, "pooled source");
 }
 
 /*
@@ -298,6 +295,74 @@ get_windows(FunctionCallInfo fcinfo, WmlContest *contest)
 	}
 	if (!any)
 		contest->windows = contest->rests = NULL;
+}
+
+/* A source with all that belongs to it. */
+typedef struct Lot
+{
+	uint64		lot;
+	const WmlcGram *source;
+	const WmlcGram *window;		/* or NULL */
+	const WmlcGram *rest;
+	int			position;
+} Lot;
+
+static int
+compare_lots(const void *a, const void *b)
+{
+	const Lot  *left = (const Lot *) a;
+	const Lot  *right = (const Lot *) b;
+	int			order = (left->lot > right->lot) - (left->lot < right->lot);
+
+	if (order == 0)
+		order = wmlc_gram_compare(left->source, right->source);
+	if (order == 0 && left->window != NULL)
+		order = wmlc_gram_compare(left->window, right->window);
+	return order != 0 ? order : left->position - right->position;
+}
+
+/*
+ * Shuffle the sources by lots that they draw themselves.  Then it makes no difference
+ * in which order they came, neither to who rehearses nor to the last bit of a sum;
+ * and those that rehearse are a fair sample, whatever they were sorted by.
+ */
+static void
+shuffle_sources(WmlContest *contest)
+{
+	size_t		count = contest->comparison.source_count;
+	Lot		   *lots = (Lot *) wml_allocate(count, sizeof(Lot));
+
+	for (size_t j = 0; j < count; j++)
+		lots[j] = (Lot) {
+			.lot = wmlc_gram_lot(contest->sources[j]),
+			.source = contest->sources[j],
+			.window = contest->windows == NULL ? NULL : contest->windows[j],
+			.rest = contest->rests == NULL ? NULL : contest->rests[j],
+			.position = contest->positions[j]
+		};
+	qsort(lots, count, sizeof(Lot), compare_lots);
+	for (size_t j = 0; j < count; j++)
+	{
+		contest->sources[j] = lots[j].source;
+		contest->positions[j] = lots[j].position;
+		if (contest->windows == NULL)
+			continue;
+		contest->windows[j] = lots[j].window;
+		contest->rests[j] = lots[j].rest;
+	}
+	pfree(lots);
+}
+
+static void
+pool_sources(WmlContest *contest)
+{
+	contest->pooled = &wml_gram_create(contest->target->dims)->body;
+	for (size_t j = 0; j < contest->comparison.source_count; j++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		wml_check(wmlc_gram_merge(contest->pooled, contest->sources[j]));
+	}
+	wml_gram_check_solvable(contest->pooled, "pooled source");
 }
 
 /*
@@ -412,12 +477,7 @@ create_forecasts(WmlContest *contest)
 		if (contest->rests[j] == NULL)
 			continue;
 		if (seen++ * wanted / able >= contest->rehearsal_count)
-			trials[contest->rehearsal_count++] = (WmlcTrial) {
-				.known = contest->windows[j],
-				.unknown = contest->rests[j],
-				.whole = contest->sources[j],
-				.left_out = j
-			};
+			trials[contest->rehearsal_count++] = wml_contest_forecast(contest, j);
 	}
 	contest->actors = contest->rehearsal_count;
 }
@@ -501,8 +561,8 @@ create_grid(WmlContest *contest, WmlcGridOptions *options)
 }
 
 /* What takes most of it, if there is one, is a prior of many features. */
-static void *
-allocate_comparison(const WmlcComparison *comparison)
+void *
+wml_contest_workspace(const WmlcComparison *comparison)
 {
 	Size		bytes = wmlc_compare_workspace(comparison);
 	void	   *work = wml_allocate_if_possible(bytes);
@@ -547,7 +607,7 @@ run(WmlContest *contest)
 	contest->coefficients = (double *) wml_allocate(places, comparison->d * sizeof(double));
 	contest->errors = (double *) wml_allocate(places, sizeof(double));
 	contest->statuses = (WmlcStatus *) wml_allocate(comparison->method_count, sizeof(WmlcStatus));
-	contest->work = allocate_comparison(comparison);
+	contest->work = wml_contest_workspace(comparison);
 	wml_check(wmlc_compare(comparison, contest->coefficients, contest->errors, contest->statuses,
 						   contest->work, wml_poll));
 }
@@ -602,9 +662,13 @@ choose(WmlContest *contest)
 		standings[i] = wmlc_is_plausible(contest->pooled, contest->target,
 										 wml_contest_coefficients(contest, i))
 			? wmlc_grid_standing(&contest->grid, i) : WMLC_BARRED;
+	wmlc_bar_strays(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, contest->pooled,
+					wml_contest_coefficients(contest, 0), standings);
 	contest->verdicts = (WmlcVerdict *) palloc(count * sizeof(WmlcVerdict));
 	contest->chosen = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, standings,
 								  contest->verdicts);
+	if (forecast)
+		wml_hold_finals(contest, &rehearsals, standings);
 
 	/*
 	 * Tasks of fewer rows than features cannot rehearse.  The size of a smooth part
@@ -631,6 +695,8 @@ wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds)
 	get_target(fcinfo, in_folds, contest);
 	get_sources(fcinfo, contest);
 	get_windows(fcinfo, contest);
+	shuffle_sources(contest);
+	pool_sources(contest);
 	get_smooth(fcinfo, contest, &options);
 	create_grid(contest, &options);
 	create_trials(contest);

@@ -37,11 +37,35 @@ typedef struct WmlContest
 	WmlcStatus *statuses;
 	void	   *work;
 	WmlcVerdict *verdicts;
+	bool	   *finalists;		/* methods that took part in the finals, or NULL: there were none */
 	int			chosen;
 } WmlContest;
 
 /* Hold the contest that the arguments ask for; the target comes in folds or as a whole. */
 extern WmlContest *wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds);
+
+/*
+ * Where more sources can forecast than have rehearsed, let those methods that could
+ * still win meet them, and choose again among these.  rehearsals are the errors so
+ * far.
+ */
+extern void wml_hold_finals(WmlContest *contest, const WmlcErrors *rehearsals,
+							const WmlcStanding *standings);
+
+/* The trial in which a source forecasts from its window what it has beside it. */
+static inline WmlcTrial
+wml_contest_forecast(const WmlContest *contest, size_t source)
+{
+	return (WmlcTrial) {
+		.known = contest->windows[source],
+		.unknown = contest->rests[source],
+		.whole = contest->sources[source],
+		.left_out = source
+	};
+}
+
+/* Room for a comparison to work in. */
+extern void *wml_contest_workspace(const WmlcComparison *comparison);
 
 /* Coefficients of a method that learned from the whole target. */
 extern const double *wml_contest_coefficients(const WmlContest *contest, int method);

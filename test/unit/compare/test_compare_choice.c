@@ -358,9 +358,101 @@ test_plausible(void)
 	free(target);
 }
 
+/* Who meets further rehearsals: incumbents, the one chosen, and whoever is not clearly worse. */
+static void
+test_finalists(void)
+{
+	enum
+	{
+		K = 60, Q = 16
+	};
+	const WmlcErrors none = {.trials = 0};
+	WmlcStanding standings[K] = {WMLC_INCUMBENT, WMLC_INCUMBENT, WMLC_BARRED, [3 ... K - 1] = WMLC_CANDIDATE};
+	double		errors[Q * K];
+	double		responses[Q];
+	bool		finalists[K];
+	WmlcErrors	rehearsals = {.trials = Q, .size = Q, .errors = errors, .responses = responses};
+	WmlcVerdict verdicts[K];
+	int			chosen;
+
+	/* method 3 is the best; 4 is a little worse, but varies; 5 is clearly worse; 2 is barred; the rest hopeless */
+	for (int i = 0; i < Q; i++)
+	{
+		const double own[] = {8.0, 4.0, 1.0, 1.0, i % 2 == 0 ? 0.8 : 1.4, 1.2};
+
+		responses[i] = 10.0;
+		for (int k = 0; k < K; k++)
+			errors[i * K + k] = (1.0 + i) * (k < 6 ? own[k] : 3.0);
+	}
+	chosen = wmlc_choose(K, 0, &none, &rehearsals, standings, verdicts);
+	CHECK(chosen == 3, "%d", chosen);
+	CHECK(wmlc_find_finalists(K, 0, chosen, &rehearsals, standings, verdicts, finalists) == 4, "four");
+	CHECK(finalists[0] && finalists[1] && !finalists[2] && finalists[3] && finalists[4] && !finalists[5],
+		  "baseline, prior, the best and its rival");
+
+	/* those that fail over the folds cannot win */
+	verdicts[4].rmse = INFINITY;
+	CHECK(wmlc_find_finalists(K, 0, chosen, &rehearsals, standings, verdicts, finalists) == 3, "three");
+	CHECK(!finalists[4], "one that fails");
+
+	/* of many that are alike a few will do, the best of them: the last; but one varies as the very last does */
+	for (int i = 0; i < Q; i++)
+	{
+		for (int k = 3; k < K; k++)
+			errors[i * K + k] = (1.0 + i) * ((7 * i + 5 * k) % 16 < 8 ? 0.5 : 2.0) * (1.0 + 1e-4 * (K - k));
+	}
+	chosen = wmlc_choose(K, 0, &none, &rehearsals, standings, verdicts);
+	CHECK(wmlc_find_finalists(K, 0, chosen, &rehearsals, standings, verdicts, finalists) == 27, "few");
+	CHECK(chosen == K - 1, "%d", chosen);
+	for (int k = 3; k < K; k++)
+		CHECK(finalists[k] == (k >= K - 26 && k != K - 17), "method %d", k);
+}
+
+/* A method that knows a feature from hardly any rows goes astray where others have it. */
+static void
+test_strays(void)
+{
+	const double w[] = {1.0, -2.0, 0.5};
+	const double coefficients[] = {1.0, -2.0, 0.5, 1.0, -2.0, 4.5, 1.2, -2.1, 0.6, NAN, NAN, NAN};
+	const double errors[] = {1.0, 1.0, 1.0, INFINITY, 1.5, 1.5, 1.5, INFINITY};
+	const double fold_errors[] = {1.0, 1.0, 1.0, 1.0, 500.0, 1.0, 1.0, 1.0};
+	const double shares[] = {0.5, 0.5};
+	const double responses[] = {10.0, 10.0};
+	const WmlcStanding free_all[] = {WMLC_INCUMBENT, WMLC_CANDIDATE, WMLC_REFINEMENT, WMLC_CANDIDATE};
+	WmlcStanding standings[4];
+	uint64_t	seed = 5;
+	WmlcGram   *sources = task_gram(w, 3, 100, 1.0, &seed);
+	const WmlcErrors none = {.trials = 0};
+	WmlcErrors	folds = {
+		.trials = 2, .size = 2.0, .errors = fold_errors, .shares = shares, .responses = responses
+	};
+	WmlcErrors	rehearsals = {
+		.trials = 2, .size = 2.0, .errors = errors, .responses = responses, .made_up = true
+	};
+
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_strays(4, 0, &none, &rehearsals, sources, coefficients, standings);
+	CHECK(standings[0] == WMLC_INCUMBENT && standings[2] == WMLC_REFINEMENT, "who stays near");
+	CHECK(standings[1] == WMLC_BARRED, "who strays by 4 x, x about 2");
+
+	/* where the incumbent itself errs that much over the folds, it is no measure */
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_strays(4, 0, &folds, &rehearsals, sources, coefficients, standings);
+	CHECK(standings[1] == WMLC_CANDIDATE, "a strange target");
+
+	/* real rows tell themselves */
+	rehearsals.made_up = false;
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_strays(4, 0, &none, &rehearsals, sources, coefficients, standings);
+	CHECK(memcmp(standings, free_all, sizeof(standings)) == 0, "forecasts");
+	free(sources);
+}
+
 int
 main(void)
 {
+	test_finalists();
+	test_strays();
 	test_by_hand();
 	test_incumbent();
 	test_caution();

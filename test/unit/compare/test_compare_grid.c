@@ -193,9 +193,43 @@ test_single(void)
 	grid_free(&grid);
 }
 
+/* Some methods of a grid are what they were in it, in the same order. */
+static void
+test_select(void)
+{
+	WmlcGridOptions options = {.d = 5, .curvature = 4.0, .windows = true};
+	WmlcGrid	grid = grid_new(&options);
+	WmlcGrid	few = grid_new(&options);
+	bool	   *wanted = calloc(grid.method_count, sizeof(bool));
+	int			count = 0;
+
+	for (int i = 0; i < grid.method_count; i += 7)
+		wanted[i] = true;
+	wmlc_grid_select(&grid, wanted, &few);
+	for (int i = 0; i < grid.method_count; i++)
+	{
+		const WmlcMethod *a = &grid.methods[i];
+		const WmlcMethod *b = &few.methods[count];
+
+		if (!wanted[i])
+			continue;
+		CHECK(memcmp(&grid.learners[a->learner], &few.learners[b->learner], sizeof(WmlcLearner)) == 0 &&
+			  memcmp(&grid.weightings[a->weighting], &few.weightings[b->weighting], sizeof(WmlcWeighting)) == 0 &&
+			  a->ridge == b->ridge && a->source_rows == b->source_rows && a->adapt_steps == b->adapt_steps,
+			  "method %d", i);
+		count++;
+	}
+	CHECK(count == few.method_count, "%d", count);
+	CHECK(few.weighting_count < grid.weighting_count, "no weighting that nobody wants");
+	free(wanted);
+	grid_free(&grid);
+	grid_free(&few);
+}
+
 int
 main(void)
 {
+	test_select();
 	test_default();
 	test_repetitions();
 	test_single();

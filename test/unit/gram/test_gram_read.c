@@ -233,6 +233,7 @@ test_order(void)
 	WmlcGram   *gram[GRAMS];
 	uint64_t	seed = 29;
 	int			equal = 0;
+	int			alike = 0;
 
 	for (int g = 0; g < GRAMS; g++)
 	{
@@ -270,6 +271,8 @@ test_order(void)
 					  "%d and %d", a, b);
 				free(keys);
 			}
+			CHECK(order != 0 || wmlc_gram_lot(gram[a]) == wmlc_gram_lot(gram[b]), "%d and %d", a, b);
+			alike += order != 0 && wmlc_gram_lot(gram[a]) == wmlc_gram_lot(gram[b]);
 			for (int c = 0; c < GRAMS; c++)
 			{
 				CHECK(order > 0 || wmlc_gram_compare(gram[b], gram[c]) > 0 ||
@@ -278,6 +281,7 @@ test_order(void)
 		}
 	}
 	CHECK(equal > 0, "some are equal");
+	CHECK(alike < GRAMS, "%d pairs that differ drew the same lot", alike);
 	for (int g = 0; g < GRAMS; g++)
 		free(gram[g]);
 }
