@@ -53,6 +53,9 @@
 /* Among so many methods, beside the incumbents, further rehearsals decide. */
 #define FINALISTS 24
 
+/* Scores, which are logarithms of squared errors, that differ by less are equal. */
+#define EQUAL 1e-3
+
 /* An error below this share of the response's mean square is as good as none. */
 #define NEGLIGIBLE 1e-12
 
@@ -180,20 +183,27 @@ is_strange(const WmlcErrors *folds, const WmlcErrors *rehearsals, int method_cou
 		wmlc_student_bound(USUAL, rehearsals->size - 1.0) * sqrt(variance);
 }
 
-/* The best of the methods down to some standing, the first one among equals. */
+/*
+ * The best of the methods down to some standing; of several that are as good as
+ * equal, so that rounding would tell between them, the first and simplest.
+ */
 static int
 find_best(int method_count, int baseline, const WmlcStanding *standings, WmlcStanding lowest,
 		  const WmlcVerdict *verdicts)
 {
-	int			best = baseline;
+	double		least = verdicts[baseline].score;
 
 	for (int i = 0; i < method_count; i++)
 	{
-		if (standings[i] <= lowest && !isinf(verdicts[i].rmse) &&
-			verdicts[i].score < verdicts[best].score)
-			best = i;
+		if (standings[i] <= lowest && !isinf(verdicts[i].rmse))
+			least = fmin(least, verdicts[i].score);
 	}
-	return best;
+	for (int i = 0; i < method_count && verdicts[baseline].score > least; i++)
+	{
+		if (standings[i] <= lowest && !isinf(verdicts[i].rmse) && verdicts[i].score <= least + EQUAL)
+			return i;
+	}
+	return baseline;
 }
 
 /* The best of the incumbents in rehearsals. */

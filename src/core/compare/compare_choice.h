@@ -50,7 +50,7 @@ typedef enum WmlcStanding
 /*
  * Judge all methods against a baseline among them, an incumbent.  There are at
  * least two folds, or none; without rehearsals, cross-validation decides alone.
- * The method to choose is returned: one with the least score.
+ * The method to choose is returned: the first of those with the least score.
  */
 extern int	wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
 						const WmlcErrors *rehearsals, const WmlcStanding *standings,

@@ -82,7 +82,7 @@ describe_method(const WmlContest *contest, int number, Datum *values, bool *null
  * wml_compare
  */
 
-/* By error over the folds; without folds by score, finalists first. */
+/* By error over the folds; without folds the one chosen, then by score, finalists first. */
 static int
 compare_verdicts(const void *a, const void *b, void *arg)
 {
@@ -91,9 +91,13 @@ compare_verdicts(const void *a, const void *b, void *arg)
 	int			i = *(const int *) a;
 	int			j = *(const int *) b;
 
-	if (isnan(verdicts[i].rmse) && contest->finalists != NULL &&
-		contest->finalists[i] != contest->finalists[j])
-		return contest->finalists[i] ? -1 : 1;
+	if (isnan(verdicts[i].rmse))
+	{
+		if (i == contest->chosen || j == contest->chosen)
+			return (j == contest->chosen) - (i == contest->chosen);
+		if (contest->finalists != NULL && contest->finalists[i] != contest->finalists[j])
+			return contest->finalists[i] ? -1 : 1;
+	}
 	if (verdicts[i].rmse != verdicts[j].rmse && !isnan(verdicts[i].rmse))
 		return verdicts[i].rmse < verdicts[j].rmse ? -1 : 1;
 	if (isnan(verdicts[i].rmse) && verdicts[i].score != verdicts[j].score)

@@ -132,6 +132,24 @@ test_refinement(void)
 	CHECK(verdicts[2].score < verdicts[1].score, "%g and %g", verdicts[2].score, verdicts[1].score);
 }
 
+/* Of methods that are as good as equal the first one, whatever rounding says. */
+static void
+test_equal(void)
+{
+	const double responses[] = {10, 10, 10};
+	const WmlcErrors none = {.trials = 0};
+	double		errors[] = {8, 2, 1.9999, 8, 3, 2.9999, 8, 4, 3.9998};
+	WmlcErrors	rehearsals = {.trials = 3, .size = 3.0, .errors = errors, .responses = responses};
+	WmlcVerdict verdicts[3];
+
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 1, "the first");
+	CHECK(verdicts[2].score < verdicts[1].score, "though the second is better by a hair");
+	errors[2] = 1.98;
+	errors[5] = 2.97;
+	errors[8] = 3.96;
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 2, "one per cent is no hair");
+}
+
 /* Failures and perfection have no logarithms. */
 static void
 test_extreme_errors(void)
@@ -399,7 +417,7 @@ test_finalists(void)
 	for (int i = 0; i < Q; i++)
 	{
 		for (int k = 3; k < K; k++)
-			errors[i * K + k] = (1.0 + i) * ((7 * i + 5 * k) % 16 < 8 ? 0.5 : 2.0) * (1.0 + 1e-4 * (K - k));
+			errors[i * K + k] = (1.0 + i) * ((7 * i + 5 * k) % 16 < 8 ? 0.5 : 2.0) * (1.0 + 2e-3 * (K - k));
 	}
 	chosen = wmlc_choose(K, 0, &none, &rehearsals, standings, verdicts);
 	CHECK(wmlc_find_finalists(K, 0, chosen, &rehearsals, standings, verdicts, finalists) == 27, "few");
@@ -457,6 +475,7 @@ main(void)
 	test_incumbent();
 	test_caution();
 	test_refinement();
+	test_equal();
 	test_extreme_errors();
 	test_planted();
 	test_rows();
