@@ -61,9 +61,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	take_finite(&bytes, x, d);
 	if (wmlc_posterior(&prior, moments, moments + entries, &posterior, work) == WMLC_OK)
 	{
-		wmlc_posterior_predict(&posterior, x, 0.9, &prediction);
+		WmlcBounds	bounds = wmlc_posterior_bounds(&posterior, 0.9);
+
+		wmlc_posterior_predict(&posterior, x, &bounds, &prediction);
 		wmlc_posterior_prepare(&posterior);
-		wmlc_posterior_predict(&posterior, x, 0.9, &prediction);
+		wmlc_posterior_predict(&posterior, x, &bounds, &prediction);
 		require(!(prediction.lower > prediction.upper), "bounds are in order");
 		wmlc_posterior_covariance(&posterior, numbers + d + 2 * d * d);
 	}

@@ -250,7 +250,7 @@ used_directions(const WmlcPrior *prior, const double *v)
 	double		s[9];
 	double		used = d;
 
-	wmlc_prior_covariance(prior, s);
+	wmlc_prior_covariance(prior, s, NULL);
 	CHECK(dense_cholesky(d, s), "S");
 	for (int j = 0; j < d; j++)
 	{
