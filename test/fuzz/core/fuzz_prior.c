@@ -106,7 +106,9 @@ use(const WmlcPrior *prior)
 		.descriptor = descriptors
 	}, &posterior, work) == WMLC_OK)
 	{
-		wmlc_posterior_predict(&posterior, x, 0.9, &prediction);
+		WmlcBounds	bounds = wmlc_posterior_bounds(&posterior, 0.9);
+
+		wmlc_posterior_predict(&posterior, x, &bounds, &prediction);
 		require(!(prediction.lower > prediction.upper), "bounds are in order");
 		(void) wmlc_posterior_covariance(&posterior, covariance);
 	}
