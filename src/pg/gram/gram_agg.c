@@ -15,7 +15,6 @@
 
 #include "pg/base/args.h"
 #include "pg/base/error.h"
-#include "pg/base/numbers.h"
 #include "pg/gram/gram_state.h"
 
 PG_FUNCTION_INFO_V1(wml_gram_accum);
@@ -126,6 +125,7 @@ get_row(FunctionCallInfo fcinfo, WmlRow *row)
 		data += sizeof(array);
 	row->dims = array.length;
 	row->features = data;
+	row->numbers = NULL;
 	prefetch_next_row(row);
 	return true;
 }
@@ -133,10 +133,10 @@ get_row(FunctionCallInfo fcinfo, WmlRow *row)
 /*
  * The arguments of wml_gram_columns(y, ...): the features are numbers of
  * whichever type, and no array is made of them, which would take the server
- * longer than to add the row.  They are written to z.
+ * longer than to add the row.
  */
 static bool
-get_columns(FunctionCallInfo fcinfo, double *z, WmlRow *row)
+get_columns(FunctionCallInfo fcinfo, WmlRow *row)
 {
 	void	  **extra = wml_state_pools_extra(fcinfo->flinfo);
 	const WmlNumbers *numbers;
@@ -150,12 +150,12 @@ get_columns(FunctionCallInfo fcinfo, double *z, WmlRow *row)
 	{
 		if (PG_ARGISNULL(i + 2))
 			return false;
-		z[i] = wml_number(PG_GETARG_DATUM(i + 2), numbers->type[i]);
 	}
 	row->response = PG_GETARG_FLOAT8(1);
 	row->weight = 1.0;
 	row->dims = numbers->count;
-	row->features = (const char *) z;
+	row->numbers = numbers;
+	row->arguments = &fcinfo->args[2];
 	return true;
 }
 
@@ -261,12 +261,11 @@ static inline Datum
 accumulate_columns(FunctionCallInfo fcinfo, bool moving)
 {
 	MemoryContext context = wml_aggregate_context(fcinfo);
-	double		z[FUNC_MAX_ARGS];
 	WmlRow		row;
 
 	if (!PG_ARGISNULL(0))
 		wml_gram_state_prefetch(PG_GETARG_DATUM(0));
-	return accumulate(fcinfo, context, get_columns(fcinfo, z, &row) ? &row : NULL, moving);
+	return accumulate(fcinfo, context, get_columns(fcinfo, &row) ? &row : NULL, moving);
 }
 
 Datum
@@ -335,11 +334,10 @@ wml_gram_retract(PG_FUNCTION_ARGS)
 Datum
 wml_gram_columns_retract(PG_FUNCTION_ARGS)
 {
-	double		z[FUNC_MAX_ARGS];
 	WmlRow		row;
 
 	check_retraction(fcinfo);
-	return retract(fcinfo, get_columns(fcinfo, z, &row) ? &row : NULL);
+	return retract(fcinfo, get_columns(fcinfo, &row) ? &row : NULL);
 }
 
 /* Combine function of wml_gram and transition function of wml_merge. */

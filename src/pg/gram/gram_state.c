@@ -87,7 +87,13 @@ get_buffer(WmlGramState *state)
 static inline void
 write_row(double *z, const WmlRow *row)
 {
-	memcpy(z, row->features, row->dims * sizeof(double));
+	if (row->numbers == NULL)
+		memcpy(z, row->features, row->dims * sizeof(double));
+	else
+	{
+		for (int i = 0; i < row->dims; i++)
+			z[i] = wml_number(row->arguments[i].value, row->numbers->type[i]);
+	}
 	z[row->dims] = row->response;
 }
 
@@ -126,7 +132,7 @@ let_row_wait(WmlGramState *state, const WmlRow *row)
 		wml_check(wmlc_gram_add_row(&state->gram, NULL, 0.0));
 		return;
 	}
-	if (state->streamed)
+	if (state->streamed && row->numbers == NULL)
 		wmlc_stream_row(z, row->features, row->dims, row->response);
 	else
 		write_row(z, row);
@@ -370,11 +376,12 @@ static void
 add_to_queue(WmlGramState *state, const WmlRow *row)
 {
 	RowQueue   *queue = (RowQueue *) state->pool->queue;
-	QueuedRow  *place = queued_row(queue, queue->tail++);
+	QueuedRow  *place = queued_row(queue, queue->tail);
 
+	write_padded_row(place->z, row);
 	place->state = state;
 	place->weight = row->weight;
-	write_padded_row(place->z, row);
+	queue->tail++;
 	if (queue->tail - queue->head == QUEUE_ROWS)
 		advance_queue(queue);
 	if (queue->tail - queue->head > QUEUE_ROWS / 2)

@@ -15,6 +15,7 @@
 
 #include "utils/expandeddatum.h"
 
+#include "pg/base/numbers.h"
 #include "pg/gram/gram.h"
 #include "pg/gram/state_pool.h"
 
@@ -62,11 +63,18 @@ wml_gram_state_prefetch(Datum datum)
 		__builtin_prefetch(state + i, 1);
 }
 
-/* A row as the aggregate's arguments give it: its features need not be aligned. */
+/*
+ * A row as the aggregate's arguments give it.  Its features lie in an array that
+ * need not be aligned, or are arguments themselves.  These are converted where
+ * they go: a vector load of numbers that were stored one by one a moment ago
+ * would wait for all of them to reach the cache.
+ */
 typedef struct WmlRow
 {
 	int			dims;
 	const char *features;
+	const WmlNumbers *numbers;	/* NULL if they are in the array */
+	const NullableDatum *arguments;
 	double		response;
 	double		weight;
 } WmlRow;
