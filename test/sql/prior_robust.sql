@@ -1,10 +1,12 @@
 -- Priors for tables that break the plain model: noises of tasks, tasks that do not belong, fixed features, descriptors.
 \set VERBOSITY terse
 SET client_min_messages = warning;
-SELECT setseed(0.25);
-
+-- the same numbers in every version of the server, whose random() they would not be
+CREATE TEMP SEQUENCE draw;
+CREATE FUNCTION pg_temp.uniform() RETURNS float8 LANGUAGE sql VOLATILE
+AS $$ SELECT (('x' || substr(md5(nextval('draw')::text), 1, 12))::bit(48)::bigint + 0.5) / 2 ^ 48 $$;
 CREATE FUNCTION pg_temp.normal() RETURNS float8 LANGUAGE sql VOLATILE
-AS $$ SELECT sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) $$;
+AS $$ SELECT sqrt(-2 * ln(1 - pg_temp.uniform())) * cos(2 * pi() * pg_temp.uniform()) $$;
 
 -- tasks whose slope follows a descriptor, with noises of their own; every tenth does not belong
 CREATE TEMP TABLE example AS

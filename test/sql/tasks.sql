@@ -89,7 +89,7 @@ SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price, 3 AS three')
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price, price * 2 AS price');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price, ARRAY[day]');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'random()');
-SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price, extract(epoch FROM now() - day)', live => true);
+SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price, date_part(''epoch'', now() - day)', live => true);
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price FROM task_sales; DROP TABLE task_sales');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price; DROP TABLE task_sales');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price), (1');

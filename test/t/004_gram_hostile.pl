@@ -11,7 +11,8 @@ use Test::More;
 srand(20);    # the same mutations every time
 
 my $node = PostgreSQL::Test::Cluster->new('hostile');
-$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+# a page is to be damaged without the server's knowledge
+$node->init(no_data_checksums => 1, extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->start;
 my $directory = PostgreSQL::Test::Utils::tempdir();
 

@@ -18,7 +18,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE second OWNER owner');
 sub owner
 {
 	my ($database, $sql) = @_;
-	return $node->safe_psql($database, $sql, connstr => $node->connstr($database) . " user=owner");
+	return $node->safe_psql($database, $sql, extra_params => [ '-U', 'owner' ]);
 }
 
 # Traps: functions that any use of them would show, under the names of ours and of what ours rest on.
@@ -41,7 +41,7 @@ my $traps = q(
 $node->safe_psql('first', $traps);
 
 # A guest has no right to.
-my ($status, $out, $err) = $node->psql('first', 'CREATE EXTENSION wml', connstr => $node->connstr('first') . ' user=guest');
+my ($status, $out, $err) = $node->psql('first', 'CREATE EXTENSION wml', extra_params => [ '-U', 'guest' ]);
 like($err, qr/permission denied to create extension "wml"/, 'not a guest');
 
 owner('first', 'CREATE SCHEMA stats; SET search_path = trap, stats, pg_catalog; CREATE EXTENSION wml SCHEMA stats');
