@@ -175,7 +175,7 @@ COMMENT ON AGGREGATE wml_kept_gram(float8[], float8, wml_prior, float8, float8) 
 -- Many tasks
 
 CREATE FUNCTION wml_glm_prior(query text, family text DEFAULT 'binomial', covariance text DEFAULT 'full',
-							  method text DEFAULT 'ml', evenness float8 DEFAULT 0, approximation text DEFAULT 'ep',
+							  method text DEFAULT 'ml', evenness float8 DEFAULT 0, approximation text DEFAULT NULL,
 							  reread bool DEFAULT false, tolerance float8 DEFAULT 0.001, iterations int DEFAULT 50,
 							  fixed int[] DEFAULT NULL)
 	RETURNS wml_prior

@@ -14,11 +14,20 @@
 
 #define MOST 4
 
+typedef enum Approximation
+{
+	CORRECTED,
+	EP,
+	PQL
+} Approximation;
+
+static const char *const approximation_names[] = {"corrected", "ep", "pql"};
+
 typedef struct Scene
 {
 	const char *what;
 	WmlcFamily	family;
-	bool		points;
+	Approximation approximation;
 	int			dims;
 	int			tasks;
 	int			rows;			/* of each task */
@@ -78,7 +87,7 @@ fit(const Scene *scene, WmlcHierarchyRows *rows, Sums *sums)
 {
 	int			d = scene->dims;
 	WmlcHierarchyOptions options = {
-		.points = scene->points, .max_iterations = 100, .collect = wmlc_hierarchy_collect_rows, .collect_arg = rows
+		.points = scene->approximation == PQL, .corrected = scene->approximation == CORRECTED, .max_iterations = 100, .collect = wmlc_hierarchy_collect_rows, .collect_arg = rows
 	};
 	double		mean[MOST],
 				factor[MOST * MOST],
@@ -112,7 +121,7 @@ run(const Scene *scene, int repeats)
 	WmlcHierarchyRows rows = {
 		.rows = {.dims = scene->dims, .count = count, .x = x, .y = y},
 		.start = start,
-		.work = malloc(wmlc_hierarchy_rows_workspace(scene->dims, count))
+		.work = malloc(wmlc_hierarchy_rows_workspace(scene->dims, count, scene->tasks))
 	};
 	Sums		sums = {.seconds = 0.0};
 	uint64_t	seed = 20;
@@ -125,7 +134,7 @@ run(const Scene *scene, int repeats)
 		fit(scene, &rows, &sums);
 	}
 	printf("%s, %s: %d tasks, %d rows of each, %d features; %.1f iterations, %.1f ms\n", scene->what,
-		   scene->points ? "quasi-likelihood" : "expectation propagation", scene->tasks, scene->rows, scene->dims,
+		   approximation_names[scene->approximation], scene->tasks, scene->rows, scene->dims,
 		   (double) sums.iterations / repeats, 1000.0 * sums.seconds / repeats);
 	for (int k = 0; k < scene->dims; k++)
 		printf("  mean %7.3f (%4.1f)  sd %.3f (%.1f)  covered %.2f\n", sums.mean[k] / repeats, truth(scene, k),
@@ -140,14 +149,17 @@ int
 main(int argc, char **argv)
 {
 	const Scene scenes[] = {
-		{"yes or no", WMLC_BINOMIAL, false, 2, 300, 10, 0.0},
-		{"yes or no", WMLC_BINOMIAL, true, 2, 300, 10, 0.0},
-		{"yes or no", WMLC_BINOMIAL, false, 2, 1000, 10, 0.0},
-		{"rare events", WMLC_BINOMIAL, false, 2, 300, 10, -2.5},
-		{"rare events", WMLC_BINOMIAL, false, 2, 1000, 10, -2.5},
-		{"yes or no", WMLC_BINOMIAL, false, 4, 60, 30, 0.0},
-		{"yes or no", WMLC_BINOMIAL, false, 4, 500, 50, -1.0},
-		{"counts", WMLC_POISSON, false, 2, 300, 10, -1.0}
+		{"yes or no", WMLC_BINOMIAL, CORRECTED, 2, 300, 10, 0.0},
+		{"yes or no", WMLC_BINOMIAL, EP, 2, 300, 10, 0.0},
+		{"yes or no", WMLC_BINOMIAL, PQL, 2, 300, 10, 0.0},
+		{"yes or no", WMLC_BINOMIAL, CORRECTED, 2, 1000, 10, 0.0},
+		{"rare events", WMLC_BINOMIAL, CORRECTED, 2, 300, 10, -2.5},
+		{"rare events", WMLC_BINOMIAL, CORRECTED, 2, 1000, 10, -2.5},
+		{"rare events", WMLC_BINOMIAL, EP, 2, 1000, 10, -2.5},
+		{"rare events", WMLC_BINOMIAL, PQL, 2, 1000, 10, -2.5},
+		{"yes or no", WMLC_BINOMIAL, CORRECTED, 4, 60, 30, 0.0},
+		{"yes or no", WMLC_BINOMIAL, CORRECTED, 4, 500, 50, -1.0},
+		{"counts", WMLC_POISSON, CORRECTED, 2, 300, 10, -1.0}
 	};
 	int			repeats = argc > 1 ? atoi(argv[1]) : 200;
 

@@ -16,11 +16,12 @@ FROM (SELECT task, -0.5 + hash_normal(task, 1) AS a, 0.7 + 0.5 * hash_normal(tas
 	LATERAL (SELECT a * x[1] + b * x[2] AS eta) AS predictor;
 
 CREATE TABLE learned AS
-SELECT 'ep' AS how, wml_glm_prior('SELECT task, x, bought FROM visit WHERE task > 5') AS prior
+SELECT 'ep' AS how, wml_glm_prior('SELECT task, x, bought FROM visit WHERE task > 5', approximation => 'ep') AS prior
+UNION ALL SELECT 'corrected', wml_glm_prior('SELECT task, x, bought FROM visit WHERE task > 5')
 UNION ALL SELECT 'again', wml_glm_prior('SELECT task, x, bought FROM visit WHERE task > 5', reread => true)
 UNION ALL SELECT 'pql', wml_glm_prior('SELECT task, x, bought FROM visit WHERE task > 5', 'Binomial', approximation => 'PQL')
 UNION ALL SELECT 'pql again', wml_glm_prior('SELECT task, x, bought FROM visit WHERE task > 5', 'Binomial', approximation => 'PQL', reread => true)
-UNION ALL SELECT 'calls', wml_glm_prior('SELECT task, x, calls, days FROM visit WHERE task > 5', 'poisson')
+UNION ALL SELECT 'calls', wml_glm_prior('SELECT task, x, calls, days FROM visit WHERE task > 5', 'poisson', approximation => 'ep')
 UNION ALL SELECT 'calls again', wml_glm_prior('SELECT task, x, calls, days FROM visit WHERE task > 5', 'poisson', reread => true)
 UNION ALL SELECT 'diagonal', wml_glm_prior('SELECT task, x, bought FROM visit WHERE task > 5', covariance => 'diagonal', method => 'reml');
 
@@ -34,6 +35,10 @@ SELECT a.how, near(wml_prior_mean(a.prior), wml_prior_mean(b.prior), 3e-3) AS me
 	abs(wml_loglik(a.prior) / wml_loglik(b.prior) - 1) < 1e-5 AS loglik
 FROM learned AS a JOIN learned AS b ON (a.how, b.how) IN (('again', 'ep'), ('calls again', 'calls'), ('pql again', 'pql')) ORDER BY a.how;
 SELECT wml_loglik(a.prior) > wml_loglik(b.prior) AS more_likely FROM learned AS a, learned AS b WHERE a.how = 'ep' AND b.how = 'pql';
+-- corrections find somewhat more spread
+SELECT k, c[k][k] / e[k][k] BETWEEN 1.01 AND 1.1 AS more, abs(wml_loglik(a.prior) / wml_loglik(b.prior) - 1) < 1e-3 AS loglik
+FROM learned AS a, learned AS b, LATERAL (SELECT wml_prior_covariance(a.prior) AS c, wml_prior_covariance(b.prior) AS e) AS s, generate_series(1, 2) AS k
+WHERE a.how = 'corrected' AND b.how = 'ep';
 -- the family stays in the prior
 SELECT how, prior::text LIKE '%family=binomial%' AS binomial, prior::text LIKE '%family=poisson%' AS poisson, prior::text::wml_prior::text = prior::text AS round_trip
 FROM learned ORDER BY how;
@@ -133,6 +138,7 @@ SELECT wml_glm_prior('SELECT x, bought FROM visit');
 SELECT wml_glm_prior('SELECT x, bought FROM visit', reread => true);
 SELECT wml_glm_prior('SELECT task, x, bought FROM visit; DROP TABLE visit', reread => true);
 SELECT wml_glm_prior('SELECT task, x, bought FROM visit', approximation => 'laplace');
+SELECT wml_glm_prior('SELECT task, x, bought FROM visit', approximation => 'corrected', reread => true);
 SELECT wml_glm_prior('SELECT task, x, bought FROM visit', iterations => 0);
 SELECT wml_glm_prior('SELECT task, x, calls FROM visit', 'negative_binomial', reread => true);
 SELECT wml_glm_prior('SELECT task, x, bought FROM visit', NULL);
@@ -144,10 +150,10 @@ SELECT abs((wml_prior_mean(prior))[1] + 0.25) < 0.2 AS mean, converged FROM (SEL
 
 -- weights of tasks: 0 and 1 are the same as leaving tasks out, whatever the factor, and the evidence too
 CREATE TABLE weighed AS
-SELECT 'fewer' AS how, wml_glm_prior('SELECT task, x, bought FROM visit WHERE task <= 60') AS prior
-UNION ALL SELECT 'alpha', wml_glm_prior('SELECT task, x, bought, 1, 1, CASE WHEN task <= 60 THEN 7 ELSE 0 END FROM visit WHERE task <= 90')
+SELECT 'fewer' AS how, wml_glm_prior('SELECT task, x, bought FROM visit WHERE task <= 60', approximation => 'ep') AS prior
+UNION ALL SELECT 'alpha', wml_glm_prior('SELECT task, x, bought, 1, 1, CASE WHEN task <= 60 THEN 7 ELSE 0 END FROM visit WHERE task <= 90', approximation => 'ep')
 UNION ALL SELECT 'alpha again', wml_glm_prior('SELECT task, x, bought, 1, 1, CASE WHEN task <= 60 THEN 7 ELSE 0 END FROM visit WHERE task <= 90', reread => true)
-UNION ALL SELECT 'uneven', wml_glm_prior('SELECT task, x, bought, 1, 1, task FROM visit WHERE task <= 60')
+UNION ALL SELECT 'uneven', wml_glm_prior('SELECT task, x, bought, 1, 1, task FROM visit WHERE task <= 60', approximation => 'ep')
 UNION ALL SELECT 'uneven again', wml_glm_prior('SELECT task, x, bought, 1, 1, task FROM visit WHERE task <= 60', reread => true);
 SELECT a.how, b.how, near(wml_prior_mean(a.prior), wml_prior_mean(b.prior), 2e-3) AS mean, abs(wml_loglik(a.prior) / wml_loglik(b.prior) - 1) < 1e-4 AS loglik
 FROM weighed AS a JOIN weighed AS b ON (a.how, b.how) IN (('alpha', 'fewer'), ('alpha again', 'fewer'), ('uneven again', 'uneven'), ('uneven', 'fewer')) ORDER BY a.how;

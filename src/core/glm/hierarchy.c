@@ -12,6 +12,9 @@
 /* A dispersion is known far less well than means. */
 #define DISPERSION_SLACK 10.0
 
+/* Corrections begin when the iteration has come so near. */
+#define CORRECTION_SLACK 100.0
+
 /* Bounds for the secant. */
 #define LARGEST_SHARE 0.3
 #define LARGEST_STRETCH 4.0
@@ -321,7 +324,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 	hierarchy->dims = dims;
 	hierarchy->tasks = tasks;
 	hierarchy->alpha = scale_alpha(options->alpha, tasks, memory.alpha);
-	hierarchy->started = hierarchy->converged = hierarchy->careful = false;
+	hierarchy->started = hierarchy->converged = hierarchy->careful = hierarchy->correct = false;
 	hierarchy->iterations = 0;
 	hierarchy->dispersion_change = 0.0;
 	memory.last_change = INFINITY;
@@ -335,11 +338,18 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 		if (status != WMLC_OK || prior->tasks == 0.0)
 			return status;
 		hierarchy->converged = hierarchy->change <= tolerance &&
+			hierarchy->correct == options->corrected &&
 			hierarchy->dispersion_change <= DISPERSION_SLACK * tolerance;
 		if (hierarchy->converged || hierarchy->iterations >= most)
 			break;
 		choose_next(&memory, dims, hierarchy->change);
 		hierarchy->careful = memory.share < 1.0;
+		if (options->corrected && !hierarchy->correct
+			&& hierarchy->change <= CORRECTION_SLACK * tolerance)
+		{
+			hierarchy->correct = true;
+			memory.last_change = INFINITY;
+		}
 		status = find_posteriors(hierarchy, prior, &memory);
 		if (status != WMLC_OK)
 			return status;

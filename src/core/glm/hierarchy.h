@@ -40,6 +40,7 @@ typedef struct WmlcHierarchyOptions
 	const double *alpha;		/* weights of tasks, or NULL */
 	double		temper;
 	bool		points;			/* penalised quasi-likelihood */
+	bool		corrected;		/* beyond expectation propagation: see hierarchy_correct.h */
 	double		tolerance;		/* 0: WMLC_HIERARCHY_TOLERANCE */
 	int			max_iterations; /* 0: WMLC_HIERARCHY_ITERATIONS */
 	WmlcHierarchyTrace trace;	/* or NULL */
@@ -59,6 +60,7 @@ struct WmlcHierarchy
 	int			dims;
 	size_t		tasks;
 	bool		started;
+	bool		correct;		/* so near the end that grams are to be corrected */
 	bool		careful;		/* it does not settle by itself: take no steps from the last pass */
 	const double *alpha;		/* what tasks count, their sum the effective number; or NULL */
 	const WmlcPrior *used;		/* what coef and covariance are posteriors under */
@@ -99,7 +101,7 @@ typedef struct WmlcHierarchyRows
 	WmlcPoll	poll;
 } WmlcHierarchyRows;
 
-extern size_t wmlc_hierarchy_rows_workspace(int dims, size_t count);
+extern size_t wmlc_hierarchy_rows_workspace(int dims, size_t count, size_t tasks);
 
 /* The callback for them. */
 extern WmlcStatus wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy);

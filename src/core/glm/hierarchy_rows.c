@@ -8,6 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/glm/hierarchy.h"
+#include "core/glm/hierarchy_correct.h"
 
 #define FIRST_DISPERSION 0.5
 #define LEAST_LOG_DISPERSION -16.0
@@ -18,25 +19,28 @@ typedef struct Space
 	WmlcGram   *gram;
 	double	   *rows;			/* of a batch */
 	WmlcWorkingRow *kept;		/* of all rows */
+	double	   *corrections;	/* d x d and d of each task, or NULL */
 } Space;
 
 static size_t
-rows_layout(int dims, size_t count, Space *space, void *work)
+rows_layout(int dims, size_t count, size_t tasks, Space *space, void *work)
 {
 	WmlcArena	arena = {work, 0};
 
 	space->gram = wmlc_arena_take(&arena, 1, wmlc_gram_bytes(dims));
 	space->rows = wmlc_arena_doubles(&arena, wmlc_row_batch_doubles(dims));
 	space->kept = wmlc_arena_take(&arena, count, sizeof(WmlcWorkingRow));
+	space->corrections = dims > WMLC_MOST_CORRECTED_DIMS ? NULL
+		: wmlc_arena_doubles(&arena, tasks * ((size_t) dims * dims + dims));
 	return arena.used;
 }
 
 size_t
-wmlc_hierarchy_rows_workspace(int dims, size_t count)
+wmlc_hierarchy_rows_workspace(int dims, size_t count, size_t tasks)
 {
 	Space		space;
 
-	return rows_layout(dims, count, &space, NULL);
+	return rows_layout(dims, count, tasks, &space, NULL);
 }
 
 /* The posterior of task j, or NULL. */
@@ -172,6 +176,53 @@ queue_task(WmlcRowQueue *queue, const WmlcGlmRows *rows, size_t first, size_t en
 	}
 }
 
+/* The correction of task j, which may be all zeros. */
+static WmlcCorrection
+task_correction(const Space *space, int d, size_t j)
+{
+	double	   *start = space->corrections + j * ((size_t) d * d + d);
+
+	return (WmlcCorrection) {start, start + (size_t) d * d};
+}
+
+/* Correct the gram of a task of not too many rows; what that adds to the evidence. */
+static double
+correct_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
+{
+	int			d = hierarchy->dims;
+	size_t		first = rows->start[j];
+	int64_t		count = rows->start[j + 1] - rows->start[j];
+	WmlcCorrection correction;
+	double	   *sums = space->gram->sums;
+	double	   *low = sums + wmlc_triangle_size(d + 1);
+	double		squares,
+				evidence;
+	int			at = 0;
+
+	if (space->corrections == NULL)
+		return 0.0;
+	correction = task_correction(space, d, j);
+	if (!hierarchy->correct || hierarchy->careful || count > WMLC_MOST_CORRECTED_ROWS)
+	{
+		memset(correction.precision, 0, ((size_t) d * d + d) * sizeof(double));
+		return 0.0;
+	}
+	evidence = wmlc_correction_find(d, (int) count, rows->rows.x + first * d, space->kept + first,
+									task_coef(hierarchy, j), task_covariance(hierarchy, j),
+									&correction, &squares);
+	for (int i = 0; i <= d; i++)
+		for (int k = i; k <= d; k++, at++)
+		{
+			WmlcDd		sum = wmlc_dd_add_d((WmlcDd) {sums[at], low[at]},
+											i == d ? squares : k == d ? correction.pull[i]
+											: 0.5 * (correction.precision[i * d + k] + correction.precision[k * d + i]));
+
+			sums[at] = sum.hi;
+			low[at] = sum.lo;
+		}
+	return evidence;
+}
+
 /* The gram of a task's working rows. */
 static WmlcStatus
 gather_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
@@ -189,6 +240,7 @@ gather_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, c
 		log_scale += space->kept[i].log_scale;
 	}
 	wmlc_row_batch_flush(&batch);
+	log_scale += correct_task(rows, hierarchy, j, space);
 	hierarchy->log_scale += task_alpha(hierarchy, j) * log_scale;
 	memcpy(hierarchy->moments + j * entries, space->gram->sums, entries * sizeof(double));
 	memcpy(hierarchy->moments_lo + j * entries, space->gram->sums + entries,
@@ -212,6 +264,14 @@ collect_tasks(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, const Spa
 
 	for (size_t j = 0; j < hierarchy->tasks; j++)
 	{
+		if (hierarchy->correct && space->corrections != NULL)
+		{
+			WmlcCorrection correction = task_correction(space, hierarchy->dims, j);
+			size_t		d = hierarchy->dims;
+
+			wmlc_correction_undo(hierarchy->dims, &correction, hierarchy->coef + j * d,
+								 hierarchy->covariance + j * d * d);
+		}
 		queue_task(&queue, &rows->rows, rows->start[j], rows->start[j + 1],
 				   task_coef(hierarchy, j), task_covariance(hierarchy, j), start, space->kept);
 		if (rows->start[j + 1] - rows->start[gathered] < GROUP_ROWS && j + 1 < hierarchy->tasks)
@@ -236,7 +296,9 @@ wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy)
 	const WmlcHierarchyRows *rows = arg;
 	Space		space;
 
-	(void) rows_layout(hierarchy->dims, rows->rows.count, &space, rows->work);
+	(void) rows_layout(hierarchy->dims, rows->rows.count, hierarchy->tasks, &space, rows->work);
+	if (space.corrections != NULL && !hierarchy->started)
+		memset(space.corrections, 0, hierarchy->tasks * ((size_t) hierarchy->dims * hierarchy->dims + hierarchy->dims) * sizeof(double));
 	if (hierarchy->find_dispersion)
 	{
 		if (hierarchy->started)

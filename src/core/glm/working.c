@@ -250,6 +250,7 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 				curvature = 0.0,
 				center = wmlc_likelihood_shape(likelihood, row, eta);
 	double		least = LEAST_WEIGHT * sd * sd * row->weight;
+	bool		found;
 
 	choose_nodes(likelihood, sd * sd, &nodes);
 	for (int i = 0; i < nodes.count; i++)
@@ -264,7 +265,8 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	/* that of the mean slope and mean curvature is near */
 	parabola.b = slope;
 	parabola.k = curvature;
-	if (!find_parabola(&nodes, h, &parabola) || parabola.k < least)
+	found = find_parabola(&nodes, h, &parabola) && parabola.k >= least;
+	if (!found)
 	{
 		parabola.b = slope;
 		parabola.k = fmax(curvature, least);
@@ -276,6 +278,12 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	/* the exponential of the parabola is 1 where it is largest, at z */
 	result.log_scale = parabola.value + 0.5 * parabola.k
 		+ 0.5 * parabola.b * parabola.b / parabola.k + row->weight * center;
+	if (found)
+	{
+		/* mean 0 and variance 1 leave these of the Hessian */
+		result.skew = -2.0 * parabola.hessian[1];
+		result.excess = 4.0 * parabola.hessian[2] - 2.0;
+	}
 	return result;
 }
 
@@ -327,7 +335,9 @@ wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, doub
 		set_lane(&lanes, l, row->y, eta, variance);
 	if (wmlc_working_lanes(&lanes) != 0)
 		return any_row(likelihood, row, eta, variance);
-	return (WmlcWorkingRow) {lanes.response[0], lanes.weight[0], lanes.log_scale[0]};
+	return (WmlcWorkingRow) {
+		lanes.response[0], lanes.weight[0], lanes.log_scale[0], lanes.skew[0], lanes.excess[0]
+	};
 }
 
 WmlcWorkingRow
@@ -430,7 +440,8 @@ wmlc_row_queue_flush(WmlcRowQueue *queue)
 									   lanes->eta[l], lanes->variance[l]);
 		else
 			*queue->place[l] = (WmlcWorkingRow) {
-				lanes->response[l], lanes->weight[l], lanes->log_scale[l]
+				lanes->response[l], lanes->weight[l], lanes->log_scale[l], lanes->skew[l],
+				lanes->excess[l]
 			};
 	}
 	queue->count = 0;

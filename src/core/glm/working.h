@@ -38,6 +38,13 @@ typedef struct WmlcWorkingRow
 	 * parabola.
 	 */
 	double		log_scale;
+
+	/*
+	 * Skewness and excess of eta's distribution with the likelihood in place of the
+	 * parabola: see hierarchy_correct.h; 0 where a parabola will do.
+	 */
+	double		skew;
+	double		excess;
 } WmlcWorkingRow;
 
 /* At eta with this variance, which may be 0. */

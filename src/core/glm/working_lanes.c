@@ -185,6 +185,8 @@ typedef struct Tilted
 	Lanes		gradient_k;
 	Lanes		step_b;
 	Lanes		step_k;
+	Lanes		skew;			/* where the gradient is 0 */
+	Lanes		excess;
 } Tilted;
 
 ALWAYS_INLINE void
@@ -245,6 +247,8 @@ tilt(const Nodes *nodes, Lanes b, Lanes k, Tilted *tilted)
 	bk = -0.5 * (sum3 - sum1 * sum2);
 	kk = 0.25 * (sum4 - sum2 * sum2);
 	det = bb * kk - bk * bk;
+	tilted->skew = sum3;
+	tilted->excess = sum4 - 3.0;
 	tilted->gradient_b = -sum1;
 	tilted->gradient_k = 0.5 * (sum2 - 1.0);
 	tilted->step_b = (bk * tilted->gradient_k - kk * tilted->gradient_b) / det;
@@ -256,7 +260,8 @@ tilt(const Nodes *nodes, Lanes b, Lanes k, Tilted *tilted)
  * region where it is safe are too hard.  *log_sum is log E at the end.
  */
 ALWAYS_INLINE Bits
-find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_sum)
+find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_sum, Lanes *skew,
+			   Lanes *excess)
 {
 	Bits		done = narrow;
 	Lanes		sum = nodes->up[0];
@@ -273,6 +278,8 @@ find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_s
 		size = absolute(tilted.gradient_b) + absolute(tilted.gradient_k);
 		last = (Bits) (size < NEARLY_THERE) & ~done;
 		sum = choose(last, tilted.sum, sum);
+		*skew = choose(last, tilted.skew, *skew);
+		*excess = choose(last, tilted.excess, *excess);
 		gain = choose(last, 0.5 * (tilted.gradient_b * tilted.step_b
 								   + tilted.gradient_k * tilted.step_k + tilted.step_k), gain);
 		*b += choose(done, all(0.0), tilted.step_b);
@@ -290,10 +297,19 @@ find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_s
 
 /*
  * The mean of the likelihood over N(m, sd^2), and mean and variance, in units of
- * sd, of the distribution that is their product.
+ * sd, skewness and excess of the distribution that is their product.
  */
+typedef struct Moments
+{
+	Lanes		total;
+	Lanes		mean;
+	Lanes		variance;
+	Lanes		skew;
+	Lanes		excess;
+} Moments;
+
 ALWAYS_INLINE void
-likely_moments(Lanes m, Lanes sd, Lanes *total, Lanes *mean, Lanes *variance)
+likely_moments(Lanes m, Lanes sd, Moments *moments)
 {
 	Lanes		h = smaller(all(LARGEST_DISTANCE), LOGISTIC_REACH / sd);
 	Lanes		odds = exponential(-m);
@@ -307,7 +323,10 @@ likely_moments(Lanes m, Lanes sd, Lanes *total, Lanes *mean, Lanes *variance)
 				sum = all(1.0),
 				sum0 = 1.0 / (1.0 + odds),
 				sum1 = all(0.0),
-				sum2 = all(0.0);
+				sum2 = all(0.0),
+				sum3 = all(0.0),
+				sum4 = all(0.0),
+				center;
 	int			half = (int) ceil(WIDEST_STEP_NODE / -largest(-h));
 
 	for (int i = 1; i <= half; i++)
@@ -315,7 +334,9 @@ likely_moments(Lanes m, Lanes sd, Lanes *total, Lanes *mean, Lanes *variance)
 		double		t = i;
 		Lanes		inverse,
 					above,
-					below;
+					below,
+					even,
+					odd;
 
 		up *= step;
 		down *= back;
@@ -325,15 +346,25 @@ likely_moments(Lanes m, Lanes sd, Lanes *total, Lanes *mean, Lanes *variance)
 		inverse = weight / ((1.0 + up) * (1.0 + down));
 		above = (1.0 + down) * inverse;
 		below = (1.0 + up) * inverse;
-		sum1 += t * (above - below);
-		above += below;
-		sum0 += above;
-		sum2 += t * t * above;
+		even = above + below;
+		odd = t * (above - below);
+		sum0 += even;
+		sum1 += odd;
+		even *= t * t;
+		sum2 += even;
+		sum3 += t * t * odd;
+		sum4 += t * t * even;
 	}
 	sum1 *= h / sum0;
-	*total = sum0 / sum;
-	*mean = sum1;
-	*variance = h * h * sum2 / sum0 - sum1 * sum1;
+	sum2 *= h * h / sum0;
+	sum3 *= h * h * h / sum0;
+	sum4 *= h * h * h * h / sum0;
+	center = sum1 * sum1;
+	moments->total = sum0 / sum;
+	moments->mean = sum1;
+	moments->variance = sum2 - center;
+	moments->skew = sum3 - sum1 * (3.0 * sum2 - 2.0 * center);
+	moments->excess = sum4 - 4.0 * sum1 * sum3 + center * (6.0 * sum2 - 3.0 * center);
 }
 
 ALWAYS_INLINE unsigned
@@ -346,7 +377,9 @@ spread_rows(WmlcWorkingLanes *rows, Lanes m)
 				b,
 				k,
 				weight,
-				log_sum;
+				log_sum,
+				skew = all(0.0),
+				excess = all(0.0);
 	Bits		narrow,
 				fine;
 	unsigned	hard = 0;
@@ -359,7 +392,7 @@ spread_rows(WmlcWorkingLanes *rows, Lanes m)
 		sd[l] = sqrt(variance[l]);
 	place_nodes(m, sd, &nodes, &b, &k);
 	narrow = (Bits) (nodes.up[0] * (1.0 - nodes.up[0]) * variance <= WMLC_NARROW);
-	fine &= find_parabolas(&nodes, narrow, &b, &k, &log_sum);
+	fine &= find_parabolas(&nodes, narrow, &b, &k, &log_sum, &skew, &excess);
 	weight = k / variance;
 	weight = choose(narrow, larger(larger(weight, absolute(b / sd) / WMLC_FARTHEST_RESPONSE),
 								   all(WMLC_LEAST_WORKING_WEIGHT)), weight);
@@ -369,9 +402,12 @@ spread_rows(WmlcWorkingLanes *rows, Lanes m)
 	/* the exponential of the parabola is 1 where it is largest, at the response */
 	log_sum += 0.5 * b * b / k;
 	m = sign * (m + b * sd / k);
+	skew *= sign;
 	memcpy(rows->response, &m, sizeof(Lanes));
 	memcpy(rows->weight, &weight, sizeof(Lanes));
 	memcpy(rows->log_scale, &log_sum, sizeof(Lanes));
+	memcpy(rows->skew, &skew, sizeof(Lanes));
+	memcpy(rows->excess, &excess, sizeof(Lanes));
 	for (int l = 0; l < LANES; l++)
 		hard |= fine[l] == 0 ? 1U << l : 0U;
 	return hard;
@@ -394,6 +430,8 @@ point_rows(WmlcWorkingLanes *rows, Lanes m)
 	memcpy(rows->response, &m, sizeof(Lanes));
 	memcpy(rows->weight, &weight, sizeof(Lanes));
 	memcpy(rows->log_scale, &log_scale, sizeof(Lanes));
+	memset(rows->skew, 0, sizeof(Lanes));
+	memset(rows->excess, 0, sizeof(Lanes));
 }
 
 ALWAYS_INLINE unsigned
@@ -426,10 +464,10 @@ step_rows(WmlcWorkingLanes *rows)
 				share,
 				m,
 				sd,
-				total,
 				s1,
 				s2,
 				log_scale;
+	Moments		moments;
 	Bits		fine;
 
 	memcpy(&eta, rows->eta, sizeof(Lanes));
@@ -451,16 +489,24 @@ step_rows(WmlcWorkingLanes *rows)
 	}
 	if (-largest(-(m / sd)) < -FARTHEST_MEAN)
 		return false;
-	likely_moments(m, sd, &total, &s1, &s2);
+	likely_moments(m, sd, &moments);
+	s1 = moments.mean;
+	s2 = moments.variance;
 	fine = (Bits) (s2 > 0.0) & (Bits) ((1.0 - s2) > WMLC_NARROW * s2);
 	for (int l = 0; l < LANES; l++)
+	{
 		if (fine[l] == 0)
 			return false;
+		moments.skew[l] *= sign[l] / (s2[l] * sqrt(s2[l]));
+	}
+	moments.excess = moments.excess / (s2 * s2) - 3.0;
 
 	/* where the parabola is largest, its exponential is 1 */
-	log_scale = logarithm(total) - 0.5 * logarithm(s2) + 0.5 * s1 * s1 / (1.0 - s2);
+	log_scale = logarithm(moments.total) - 0.5 * logarithm(s2) + 0.5 * s1 * s1 / (1.0 - s2);
 	weight = (1.0 - s2) / (s2 * variance);
 	response = sign * (m + sd * s1 / (1.0 - s2));
+	memcpy(rows->skew, &moments.skew, sizeof(Lanes));
+	memcpy(rows->excess, &moments.excess, sizeof(Lanes));
 	memcpy(rows->response, &response, sizeof(Lanes));
 	memcpy(rows->weight, &weight, sizeof(Lanes));
 	memcpy(rows->log_scale, &log_scale, sizeof(Lanes));

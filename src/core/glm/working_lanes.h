@@ -26,6 +26,8 @@ typedef struct WmlcWorkingLanes
 	double		response[WMLC_WORKING_LANES];
 	double		weight[WMLC_WORKING_LANES];
 	double		log_scale[WMLC_WORKING_LANES];
+	double		skew[WMLC_WORKING_LANES];
+	double		excess[WMLC_WORKING_LANES];
 } WmlcWorkingLanes;
 
 /*

@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "core/glm/hierarchy.h"
+#include "core/glm/hierarchy_correct.h"
 #include "core/prior/posterior.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
@@ -36,7 +37,14 @@ PG_FUNCTION_INFO_V1(wml_glm_prior_grams);
 PG_FUNCTION_INFO_V1(wml_posterior_covariance);
 
 /* How the likelihood of a task is taken into account. */
-static const char *const approximations[] = {"ep", "pql"};
+enum
+{
+	APPROXIMATION_CORRECTED,
+	APPROXIMATION_EP,
+	APPROXIMATION_PQL
+};
+
+static const char *const approximations[] = {"corrected", "ep", "pql"};
 static const WmlcWords approximation_words = WMLC_WORDS(approximations);
 
 enum
@@ -66,19 +74,41 @@ report_iteration(void *arg, int iteration, double change)
 				(errmsg("iteration %d: the prior moved by %.2g of its spread", iteration, change)));
 }
 
+/* Corrections take the rows of a task together, which no pass of a query has. */
+static int
+get_approximation(FunctionCallInfo fcinfo)
+{
+	bool		reread = PG_GETARG_BOOL(ARG_REREAD);
+	int			approximation = reread ? APPROXIMATION_EP : APPROXIMATION_CORRECTED;
+
+	if (!PG_ARGISNULL(ARG_APPROXIMATION))
+		approximation = wml_arg_word(PG_GETARG_TEXT_PP(ARG_APPROXIMATION), &approximation_words,
+									 "approximation");
+	if (reread && approximation == APPROXIMATION_CORRECTED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("corrections need the rows in memory"),
+				 errhint("Use approximation => 'ep', or do without reread.")));
+	return approximation;
+}
+
 static void
 get_options(FunctionCallInfo fcinfo, WmlcHierarchyOptions *options)
 {
+	int			approximation;
+
 	for (int i = ARG_QUERY; i <= ARG_ITERATIONS; i++)
-		wml_require_arg(fcinfo, i, argument_names[i]);
+		if (i != ARG_APPROXIMATION)
+			wml_require_arg(fcinfo, i, argument_names[i]);
+	approximation = get_approximation(fcinfo);
 	options->prior.poll = wml_poll;
 	options->prior.covariance = (WmlcPriorCovariance)
 		wml_arg_word(PG_GETARG_TEXT_PP(ARG_COVARIANCE), &wmlc_prior_covariance_words, "covariance");
 	options->prior.method = (WmlcPriorMethod)
 		wml_arg_word(PG_GETARG_TEXT_PP(ARG_METHOD), &wmlc_prior_method_words, "method");
 	options->prior.evenness = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_EVENNESS), "evenness");
-	options->points = wml_arg_word(PG_GETARG_TEXT_PP(ARG_APPROXIMATION), &approximation_words,
-								   "approximation") == 1;
+	options->points = approximation == APPROXIMATION_PQL;
+	options->corrected = approximation == APPROXIMATION_CORRECTED;
 	options->tolerance = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_TOLERANCE), "tolerance");
 	options->max_iterations = PG_GETARG_INT32(ARG_ITERATIONS);
 	if (options->max_iterations < 1 || options->max_iterations > WML_MAX_STEPS)
@@ -279,7 +309,9 @@ prior_from_rows(FunctionCallInfo fcinfo, const char *query, WmlcHierarchy *hiera
 				 errdetail("The maximum is %d.", WMLC_MAX_DIMS)));
 	check_responses(&rows.rows, &hierarchy->likelihood);
 	hierarchy->find_dispersion = isnan(hierarchy->likelihood.dispersion);
-	rows.work = wml_allocate(wmlc_hierarchy_rows_workspace(read.inputs, read.count), 1);
+	options->corrected &= hierarchy->likelihood.family != WMLC_GAUSSIAN
+		&& read.inputs <= WMLC_MOST_CORRECTED_DIMS;
+	rows.work = wml_allocate(wmlc_hierarchy_rows_workspace(read.inputs, read.count, read.tasks), 1);
 	options->collect = wmlc_hierarchy_collect_rows;
 	options->collect_arg = &rows;
 	options->prior.random = get_random(fcinfo, read.inputs);

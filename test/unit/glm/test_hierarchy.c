@@ -84,7 +84,7 @@ fit(Sample *sample, WmlcFamily family, bool points, double tolerance)
 	WmlcHierarchyRows rows = {
 		.rows = {.dims = d, .count = (size_t) sample->tasks * sample->rows, .x = sample->x, .y = sample->y},
 		.start = sample->start,
-		.work = malloc(wmlc_hierarchy_rows_workspace(d, (size_t) sample->tasks * sample->rows))
+		.work = malloc(wmlc_hierarchy_rows_workspace(d, (size_t) sample->tasks * sample->rows, sample->tasks))
 	};
 	WmlcHierarchyOptions options = {
 		.points = points,
