@@ -18,11 +18,14 @@
 #include <lapacke.h>
 #include <stdlib.h>
 
+#include "core/base/student.h"
 #include "core/prior/prior_internal.h"
 
 #define LANES WMLC_PRIOR_LANES
 
+/* So many standard errors of many groups are chance; of few groups more, which know their own error badly. */
 #define STANDARD_ERRORS 1.0
+#define LEVEL 0.95
 #define RATIO 2.154434690031884 /* a third of a decade */
 
 void
@@ -165,6 +168,8 @@ static int
 choose_penalty(const WmlcLeave *leave, int groups)
 {
 	double		totals[WMLC_LEAVE_PENALTIES] = {0.0};
+	double		errors = STANDARD_ERRORS * wmlc_student_bound(LEVEL, fmax(groups - 1.0, 1.0))
+		/ wmlc_student_bound(LEVEL, INFINITY);
 	int			best = 0;
 	int			choice;
 
@@ -187,7 +192,7 @@ choose_penalty(const WmlcLeave *leave, int groups)
 
 			squares += difference * difference;
 		}
-		if (mean <= STANDARD_ERRORS * sqrt(squares / groups / fmax(groups - 1.0, 1.0)))
+		if (mean <= errors * sqrt(squares / groups / fmax(groups - 1.0, 1.0)))
 			choice = k;
 	}
 	return choice;
