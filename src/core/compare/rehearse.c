@@ -182,9 +182,11 @@ draw_row(const Normal *normal, uint64_t *state)
 	}
 }
 
+#define POLL_ROWS 16
+
 WmlcStatus
 wmlc_rehearse_rows(const WmlcGram *role, int64_t rows, uint64_t seed, WmlcGram *result,
-				   void *work)
+				   void *work, WmlcPoll poll)
 {
 	Normal		normal;
 	int			p = role->dims + 1;
@@ -197,6 +199,8 @@ wmlc_rehearse_rows(const WmlcGram *role, int64_t rows, uint64_t seed, WmlcGram *
 	memset(normal.z, 0, (p + WMLC_ROW_PADDING) * sizeof(double));
 	for (int64_t i = 0; i < rows && status == WMLC_OK; i++)
 	{
+		if (i % POLL_ROWS == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
 		draw_row(&normal, &state);
 		wmlc_gram_add_row(result, normal.z, 1.0);
 	}

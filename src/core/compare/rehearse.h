@@ -35,6 +35,6 @@ extern WmlcStatus wmlc_rehearse_role(const WmlcEnsemble *ensemble, const WmlcGra
  * same seed gives the same rows.
  */
 extern WmlcStatus wmlc_rehearse_rows(const WmlcGram *role, int64_t rows, uint64_t seed,
-									 WmlcGram *result, void *work);
+									 WmlcGram *result, void *work, WmlcPoll poll);
 
 #endif							/* WMLC_REHEARSE_H */

@@ -25,7 +25,10 @@
 #define NARROW WMLC_NARROW
 #define MOST_STEPS 30
 #define TOLERANCE 1e-10
+
+/* Rows between two polls; where their variances take long, each batch has one. */
 #define POLL_ROWS 4096
+#define WIDE 64
 
 /* Predictors of yes-or-no rows before anything is known of their tasks. */
 #define FIRST_VARIANCE 2.0
@@ -496,7 +499,7 @@ wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, siz
 	{
 		int			count = end - i < GRAM_ROWS ? (int) (end - i) : GRAM_ROWS;
 
-		if ((i - first) % POLL_ROWS == 0 && wmlc_interrupted(poll))
+		if ((d >= WIDE || (i - first) % POLL_ROWS == 0) && wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
 		memset(found, 0, sizeof(found));
 		for (int k = 0; k < count; k++)

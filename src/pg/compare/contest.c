@@ -438,7 +438,7 @@ create_rehearsal(const WmlContest *contest, const WmlcEnsemble *ensemble, size_t
 
 	CHECK_FOR_INTERRUPTS();
 	wml_check(wmlc_rehearse_role(ensemble, contest->sources[actor], role, work, wml_poll));
-	wml_check(wmlc_rehearse_rows(role, rows, number, known, work));
+	wml_check(wmlc_rehearse_rows(role, rows, number, known, work, wml_poll));
 	return (WmlcTrial) {.known = known, .unknown = role, .whole = role, .left_out = actor};
 }
 

@@ -47,7 +47,7 @@ check_rows_converge(const WmlcGram *role, int constant)
 
 		for (int seed = 0; seed < 5; seed++)
 		{
-			CHECK(wmlc_rehearse_rows(role, count, seed, rows, work) == WMLC_OK, "rows");
+			CHECK(wmlc_rehearse_rows(role, count, seed, rows, work, NULL) == WMLC_OK, "rows");
 			CHECK(rows->rows == count && rows->constant == constant, "%d rows", (int) rows->rows);
 			sum += moment_distance(rows, role) / 5.0;
 		}
@@ -71,10 +71,10 @@ test_rows(void)
 	void	   *work = malloc(wmlc_rehearse_workspace(D));
 
 	check_rows_converge(role, 0);
-	wmlc_rehearse_rows(role, 20, 7, few[0], work);
-	wmlc_rehearse_rows(role, 20, 7, few[1], work);
+	wmlc_rehearse_rows(role, 20, 7, few[0], work, NULL);
+	wmlc_rehearse_rows(role, 20, 7, few[1], work, NULL);
 	CHECK(wmlc_gram_equal(few[0], few[1]), "the same seed gives other rows");
-	wmlc_rehearse_rows(role, 20, 8, few[1], work);
+	wmlc_rehearse_rows(role, 20, 8, few[1], work, NULL);
 	CHECK(!wmlc_gram_equal(few[0], few[1]), "another seed gives the same rows");
 	free(role);
 
@@ -86,7 +86,7 @@ test_rows(void)
 	}
 	role = gram_of(&rows);
 	check_rows_converge(role, -1);
-	wmlc_rehearse_rows(role, 20, 7, few[0], work);
+	wmlc_rehearse_rows(role, 20, 7, few[0], work, NULL);
 	CHECK_NEAR(wmlc_dd_value(wmlc_gram_moment(few[0], 2, 2)),
 			   9.0 * wmlc_dd_value(wmlc_gram_moment(few[0], 0, 0)), 1e-9);
 	free(role);
