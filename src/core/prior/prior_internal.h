@@ -475,7 +475,8 @@ typedef struct WmlcTaskPrior
 	double		degrees;		/* nu */
 	bool		fixed_degrees;
 	double		correction;		/* of the log-likelihood, for what is integrated out */
-	double	   *statistics;		/* four for each task: see prior_tasks.c */
+	double	   *statistics;		/* six for each task: see prior_tasks.c */
+	double	   *sorted;			/* one for each task */
 } WmlcTaskPrior;
 
 extern void wmlc_task_layout(WmlcTaskPrior *prior, size_t count, const WmlcPriorOptions *options,

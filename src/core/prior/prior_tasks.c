@@ -25,7 +25,16 @@
  * (for the noise, Smyth 2004): with h degrees halved and x squares halved,
  *
  *	  sum alpha (a log b - log gamma(a) + log gamma(a + h) - (a + h) log(b + x)).
+ *
+ * A mistyped row gives a task a noise that no distribution of the others explains, and
+ * would make the distribution so wide that it tells nothing of a new task.  So tasks count
+ * by how likely it is that one of all is as noisy, b / (b + x) having a beta
+ * distribution of shapes a and h; at first by the median and the median deviation.  Only
+ * the loudest tenth of the tasks may count less, lest the others be taken for the rule where
+ * there are two kinds; and as little as a task counts, its noise is drawn towards theirs.
  */
+#include <stdlib.h>
+
 #include "core/base/gamma.h"
 #include "core/base/student.h"
 #include "core/prior/prior_lanes.h"
@@ -44,6 +53,14 @@
  * the data (Juarez, Steel 2010), as a penalty.
  */
 #define DEGREES_RATE 0.1
+
+/* Noises that are expected less often than this in all tasks count less. */
+#define UNLIKELY 0.1
+#define LOUD 3.0				/* and are this many times the typical one at the least */
+#define LOUDEST 0.1				/* share of tasks that may count less, one at the least */
+
+/* The median deviation of a normal variable */
+#define MEDIAN_DEVIATION 0.6745
 
 /* A task dominates with more than this share in the spread, and with this probability by chance. */
 #define MOST_OF 0.5
@@ -65,6 +82,8 @@ enum
 	NOISE_SQUARES,
 	SPREAD_DEGREES,
 	SPREAD_SQUARES,
+	NOISE_LOUD,					/* 1 of the loudest tasks, else 0 */
+	NOISE_BELIEF,				/* what the task counts in the distribution of noises */
 	STATISTICS
 };
 
@@ -80,6 +99,7 @@ wmlc_task_layout(WmlcTaskPrior *prior, size_t count, const WmlcPriorOptions *opt
 	prior->fixed_degrees = false;
 	prior->correction = 0.0;
 	prior->statistics = wmlc_arena_take(arena, blocks * STATISTICS, sizeof(WmlcLanes));
+	prior->sorted = wmlc_arena_doubles(arena, options->own_noise ? count : 0);
 }
 
 /* ---- gamma distributions ---- */
@@ -128,6 +148,8 @@ sum_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees, 
 					f_b,
 					f_bb;
 
+		if (degrees == NOISE_DEGREES)
+			alpha *= statistics[block * STATISTICS + NOISE_BELIEF][lane];
 		if (alpha == 0.0 || h <= 0.0)
 			continue;
 		f_a = a * (log(share) + wmlc_digamma(a + h) - digamma_a);
@@ -267,12 +289,117 @@ triangle_rank(const WmlcReduced *reduced, size_t block, int lane)
 	return rank;
 }
 
+static int
+by_size(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double
+median(double *numbers, size_t count)
+{
+	qsort(numbers, count, sizeof(double), by_size);
+	return 0.5 * (numbers[(count - 1) / 2] + numbers[count / 2]);
+}
+
+/* The shape whose logarithm of a gamma variable has this variance, trigamma(a) */
+static double
+shape_of_variance(double variance)
+{
+	double		low = LEAST_SHAPE;
+	double		high = LARGEST_SHAPE;
+
+	for (int k = 0; k < 60; k++)
+	{
+		double		middle = sqrt(low * high);
+
+		if (wmlc_trigamma(middle) > variance)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * A first distribution of noises that a few mistyped tasks do not move: median and
+ * median deviation of their logarithms, less what chance adds to the latter.
+ */
+static void
+guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes *statistics)
+{
+	double		chance = 0.0;
+	double		middle,
+				deviation,
+				loud;
+	size_t		count = 0;
+
+	for (size_t j = 0; j < reduced->blocks * LANES; j++)
+	{
+		const WmlcLanes *own = statistics + j / LANES * STATISTICS;
+		double		h = own[NOISE_DEGREES][j % LANES];
+
+		if (wmlc_reduced_numbers(reduced, j / LANES)[WMLC_TASK_ALPHA][j % LANES] == 0.0 || h < 0.5)
+			continue;
+		prior->sorted[count++] = log(fmax(own[NOISE_SQUARES][j % LANES] / h, LEAST_NOISE));
+		chance += wmlc_trigamma(h);
+	}
+	prior->noise_shape = 2.0;
+	prior->noise_rate = 2.0;
+	if (count == 0)
+	{
+		for (size_t b = 0; b < reduced->blocks; b++)
+			statistics[b * STATISTICS + NOISE_LOUD] = (WmlcLanes) {0.0};
+		return;
+	}
+	middle = median(prior->sorted, count);
+	loud = prior->sorted[count - 1 - (size_t) fmin(fmax(LOUDEST * count, 1.0), count - 1.0)];
+	for (size_t j = 0; j < reduced->blocks * LANES; j++)
+	{
+		WmlcLanes  *own = statistics + j / LANES * STATISTICS;
+		double		h = own[NOISE_DEGREES][j % LANES];
+
+		own[NOISE_LOUD][j % LANES] = h >= 0.5 && log(own[NOISE_SQUARES][j % LANES] / h) > loud;
+	}
+	for (size_t j = 0; j < count; j++)
+		prior->sorted[j] = fabs(prior->sorted[j] - middle);
+	deviation = median(prior->sorted, count) / MEDIAN_DEVIATION;
+	prior->noise_shape = clamp(shape_of_variance(fmax(deviation * deviation - chance / count, 1e-3)), LEAST_SHAPE, 100.0);
+	prior->noise_rate = prior->noise_shape * exp(middle);
+}
+
+/* What each task counts under the distribution of noises as it is: see above. */
+static void
+believe_noises(const WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes *statistics)
+{
+	double		a = prior->noise_shape;
+	double		b = prior->noise_rate;
+
+	for (size_t j = 0; j < reduced->blocks * LANES; j++)
+	{
+		WmlcLanes  *own = statistics + j / LANES * STATISTICS;
+		double		h = own[NOISE_DEGREES][j % LANES];
+		double		x = own[NOISE_SQUARES][j % LANES];
+		double		belief = 1.0;
+
+		if (own[NOISE_LOUD][j % LANES] > 0.0 && x / h > LOUD * b / a)
+		{
+			/* the tail of the beta distribution, but for a factor near one */
+			double		tail = a * log(b / (b + x)) - log(a) - lgamma(a) - lgamma(h) + lgamma(a + h);
+
+			belief = fmin(1.0, exp(tail) * reduced->weight / UNLIKELY);
+		}
+		own[NOISE_BELIEF][j % LANES] = belief;
+	}
+}
+
 void
 wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced, const WmlcPriorOptions *options)
 {
 	WmlcLanes  *statistics = (WmlcLanes *) prior->statistics;
-	double		squares = 0.0;
-	double		degrees = 0.0;
 
 	prior->degrees = options->spread_degrees > 0.0 ? options->spread_degrees : FIRST_DEGREES;
 	prior->fixed_degrees = options->spread_degrees > 0.0;
@@ -285,19 +412,16 @@ wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced, const WmlcPriorOptio
 
 		for (int lane = 0; lane < LANES; lane++)
 		{
-			double		alpha = numbers[WMLC_TASK_ALPHA][lane];
 			double		h = 0.5 * fmax(numbers[WMLC_TASK_ROWS][lane]
 									   - triangle_rank(reduced, b, lane), 0.0);
 			double		x = 0.5 * numbers[WMLC_TASK_WITHIN][lane];
 
 			statistics[b * STATISTICS + NOISE_DEGREES][lane] = h;
 			statistics[b * STATISTICS + NOISE_SQUARES][lane] = x;
-			squares += alpha * fmin(x, h);
-			degrees += alpha * h;
 		}
 	}
-	prior->noise_shape = 2.0;
-	prior->noise_rate = 2.0 * fmax(degrees > 0.0 ? squares / degrees : 1.0, LEAST_NOISE);
+	guess_noises(prior, reduced, statistics);
+	believe_noises(prior, reduced, statistics);
 	learn_gamma(reduced, statistics, NOISE_DEGREES, false, &prior->noise_shape, &prior->noise_rate);
 	for (size_t b = 0; b < reduced->blocks; b++)
 	{
@@ -306,8 +430,10 @@ wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced, const WmlcPriorOptio
 		for (int lane = 0; lane < LANES; lane++)
 			if (numbers[WMLC_TASK_ALPHA][lane] > 0.0)
 				set_task(numbers, lane,
-						 fmax((prior->noise_rate + statistics[b * STATISTICS + NOISE_SQUARES][lane])
-							  / (prior->noise_shape + statistics[b * STATISTICS + NOISE_DEGREES][lane]),
+						 fmax((statistics[b * STATISTICS + NOISE_BELIEF][lane] * prior->noise_rate
+							   + statistics[b * STATISTICS + NOISE_SQUARES][lane])
+							  / (statistics[b * STATISTICS + NOISE_BELIEF][lane] * prior->noise_shape
+								 + statistics[b * STATISTICS + NOISE_DEGREES][lane]),
 							  LEAST_NOISE), 1.0);
 	}
 	sum_within(reduced);
@@ -431,9 +557,10 @@ update_task(const WmlcTaskPrior *prior, WmlcLanes *numbers, const WmlcLanes *own
 
 	if (prior->own_noise)
 	{
-		double		information = prior->noise_shape + own[NOISE_DEGREES][lane];
+		double		belief = own[NOISE_BELIEF][lane];
+		double		information = belief * prior->noise_shape + own[NOISE_DEGREES][lane];
 
-		next_noise = fmax((prior->noise_rate + own[NOISE_SQUARES][lane]) / information,
+		next_noise = fmax((belief * prior->noise_rate + own[NOISE_SQUARES][lane]) / information,
 						  LEAST_NOISE);
 		*correction += wmlc_gamma_evidence(prior->noise_shape, prior->noise_rate,
 										   1.0 / next_noise, information)
@@ -519,8 +646,11 @@ wmlc_task_update(WmlcTaskPrior *prior, WmlcSweep *sweep, WmlcReduced *reduced,
 		return status;
 	scale_statistics(reduced, prior->own_noise ? 1.0 : point->noise, statistics);
 	if (prior->own_noise)
+	{
+		believe_noises(prior, reduced, statistics);
 		learn_gamma(reduced, statistics, NOISE_DEGREES, false, &prior->noise_shape,
 					&prior->noise_rate);
+	}
 	if (prior->student && !prior->fixed_degrees)
 	{
 		learn_gamma(reduced, statistics, SPREAD_DEGREES, true, &half, &other_half);

@@ -110,6 +110,38 @@ test_likelihood(void)
 	}
 }
 
+/* A mistyped row in some tasks leaves the distribution of noises as it is. */
+static void
+test_mistyped(void)
+{
+	const double mean[2] = {1.0, -1.0};
+	const double factor[4] = {0.5, 0.2, 0.0, 0.5};
+	uint64_t	state = 13;
+	TaskSet		set = draw_tasks(2, 60, 12, 12, mean, factor, 0.5, &state);
+	WmlcPriorOptions options = {.method = WMLC_PRIOR_REML, .student = true, .own_noise = true};
+	WmlcPrior	clean,
+				wrong;
+
+	for (int j = 0; j < set.count; j++)
+		scale_responses(&set, j, j % 2 == 0 ? 1.5 : 1.0);
+	clean = robust_fit(&set, &options);
+	for (int j = 0; j < 3; j++)
+	{
+		double	   *g = set.moments + j * triangle(3);
+
+		/* 50 more in a row at (1, 0) */
+		g[wmlc_triangle_index(3, 0, 2)] += 50.0;
+		g[wmlc_triangle_index(3, 2, 2)] += 50.0 * 50.0;
+	}
+	wrong = robust_fit(&set, &options);
+	CHECK(wrong.noise_shape > 0.6 * clean.noise_shape && wrong.noise_shape < 1.7 * clean.noise_shape, "%g, not %g",
+		  wrong.noise_shape, clean.noise_shape);
+	CHECK(fabs(log(wrong.noise / clean.noise)) < 0.2, "%g, not %g", wrong.noise, clean.noise);
+	free_prior(&clean);
+	free_prior(&wrong);
+	free_tasks(&set);
+}
+
 /* Tasks that do not belong weigh little, and the others' mean stays where it is. */
 static void
 test_outliers(void)
@@ -201,6 +233,7 @@ int
 main(void)
 {
 	test_likelihood();
+	test_mistyped();
 	test_outliers();
 	test_fixed();
 	return check_summary();
