@@ -594,12 +594,7 @@ run(WmlContest *contest)
 	comparison->sources = contest->sources;
 	comparison->windows = contest->windows;
 	comparison->target = contest->target;
-	comparison->learner_count = contest->grid.learner_count;
-	comparison->learners = contest->grid.learners;
-	comparison->weighting_count = contest->grid.weighting_count;
-	comparison->weightings = contest->grid.weightings;
-	comparison->method_count = contest->grid.method_count;
-	comparison->methods = contest->grid.methods;
+	wml_contest_set_methods(comparison, &contest->grid);
 	comparison->trials = contest->trials;
 	comparison->trace = report_progress;
 	comparison->trace_arg = &contest->progress;

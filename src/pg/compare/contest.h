@@ -64,6 +64,18 @@ wml_contest_forecast(const WmlContest *contest, size_t source)
 	};
 }
 
+/* The methods that a comparison tries. */
+static inline void
+wml_contest_set_methods(WmlcComparison *comparison, const WmlcGrid *grid)
+{
+	comparison->learner_count = grid->learner_count;
+	comparison->learners = grid->learners;
+	comparison->weighting_count = grid->weighting_count;
+	comparison->weightings = grid->weightings;
+	comparison->method_count = grid->method_count;
+	comparison->methods = grid->methods;
+}
+
 /* Room for a comparison to work in. */
 extern void *wml_contest_workspace(const WmlcComparison *comparison);
 

@@ -127,12 +127,7 @@ run(Finals *finals)
 	double	   *coefficients;
 	void	   *work;
 
-	comparison->learner_count = finals->grid.learner_count;
-	comparison->learners = finals->grid.learners;
-	comparison->weighting_count = finals->grid.weighting_count;
-	comparison->weightings = finals->grid.weightings;
-	comparison->method_count = finals->grid.method_count;
-	comparison->methods = finals->grid.methods;
+	wml_contest_set_methods(comparison, &finals->grid);
 	comparison->trials = finals->trials;
 	comparison->trace = report_progress;
 	comparison->trace_arg = &finals->progress;
