@@ -127,6 +127,10 @@ RESET client_min_messages;
 
 -- a method that overflows is a row that says so
 SELECT model, rmse, chosen, note FROM given, wml_compare(sources, folds, models => '{maml}', weights => '{uniform}', etas => '{1e160}', whitens => '{f}', adapt_steps => '{3}') ORDER BY rank DESC LIMIT 1;
+-- those that fail come last, the others by their errors
+SELECT count(*) FILTER (WHERE note IS NOT NULL) > 1 AS some_failed, count(*) FILTER (WHERE note IS NULL) > 1 AS some_did_not, bool_and(rank = place) AS sorted
+FROM (SELECT rank, rmse, note, row_number() OVER (ORDER BY rmse, rank) AS place
+	FROM given, wml_compare(sources, folds, models => '{maml,erm}', weights => '{uniform,mixture}', etas => '{1e160,0.01}', whitens => '{f}', adapt_steps => '{0,3}')) AS compared;
 
 -- errors
 SELECT wml_tune(sources, target, windows[1:29]) FROM given;

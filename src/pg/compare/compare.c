@@ -82,6 +82,15 @@ describe_method(const WmlContest *contest, int number, Datum *values, bool *null
  * wml_compare
  */
 
+/* The smaller first, NaN last. */
+static int
+compare_errors(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (a > b) - (a < b);
+}
+
 /* By error over the folds; without folds the one chosen, then by score, finalists first. */
 static int
 compare_verdicts(const void *a, const void *b, void *arg)
@@ -90,19 +99,17 @@ compare_verdicts(const void *a, const void *b, void *arg)
 	const WmlcVerdict *verdicts = contest->verdicts;
 	int			i = *(const int *) a;
 	int			j = *(const int *) b;
+	int			order = compare_errors(verdicts[i].rmse, verdicts[j].rmse);
 
-	if (isnan(verdicts[i].rmse))
+	if (order == 0 && isnan(verdicts[i].rmse))
 	{
-		if (i == contest->chosen || j == contest->chosen)
-			return (j == contest->chosen) - (i == contest->chosen);
-		if (contest->finalists != NULL && contest->finalists[i] != contest->finalists[j])
-			return contest->finalists[i] ? -1 : 1;
+		order = (j == contest->chosen) - (i == contest->chosen);
+		if (order == 0 && contest->finalists != NULL)
+			order = (int) contest->finalists[j] - (int) contest->finalists[i];
+		if (order == 0)
+			order = compare_errors(verdicts[i].score, verdicts[j].score);
 	}
-	if (verdicts[i].rmse != verdicts[j].rmse && !isnan(verdicts[i].rmse))
-		return verdicts[i].rmse < verdicts[j].rmse ? -1 : 1;
-	if (isnan(verdicts[i].rmse) && verdicts[i].score != verdicts[j].score)
-		return verdicts[i].score < verdicts[j].score ? -1 : 1;
-	return i - j;
+	return order != 0 ? order : i - j;
 }
 
 static void
