@@ -46,7 +46,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA rights_stranger TO PUBLIC;
 UPDATE wml_task_set SET method = '{"against_all_alike": "none", "against_task_alone": 1e400}' WHERE set_name = 'policy';
 UPDATE wml_task_set SET method = '{"against_all_alike": 1e-400, "against_task_alone": 0.5}' WHERE set_name = 'cast';
 UPDATE wml_task_set SET method = '[3]' WHERE set_name = 'shops';
-UPDATE wml_task_set SET learned = 'infinity';
+UPDATE wml_task_set SET learned = 'infinity' WHERE set_name = 'policy';
 RESET ROLE;
 SELECT schema_name, set_name, tasks, "rows", against_all_alike, against_task_alone FROM wml_task_sets;
 SET ROLE rights_owner;
