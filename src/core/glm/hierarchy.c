@@ -397,6 +397,28 @@ wmlc_target_gram_workspace(int dims)
 	return target_layout(&target, dims, NULL);
 }
 
+/*
+ * Could a gram hold the features, weighing 1?  The working rows of larger ones may
+ * be small enough, and where they end is up to rounding.
+ */
+static WmlcStatus
+check_features(const WmlcGlmRows *rows, WmlcPoll poll)
+{
+	int			d = rows->dims;
+
+	for (size_t i = 0; i < rows->count; i++)
+	{
+		const double *x = rows->x + i * d;
+		double		squares = wmlc_predictor(d, x, x);
+
+		if (i % 4096 == 0 && wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		if (!isfinite(squares * squares))
+			return WMLC_NOT_FINITE;
+	}
+	return WMLC_OK;
+}
+
 /* Move towards the new posterior; how far that is. */
 static double
 move_posterior(Target *target, const WmlcPosterior *posterior, double share)
@@ -431,18 +453,20 @@ wmlc_target_gram(const WmlcPrior *prior, const WmlcGlmRows *rows, bool points, W
 	Target		target;
 	size_t		d = prior->dims;
 	size_t		entries = wmlc_triangle_size(prior->dims + 1);
+	WmlcStatus	status = check_features(rows, poll);
 
+	*converged = false;
+	if (status != WMLC_OK)
+		return status;
 	(void) target_layout(&target, prior->dims, work);
 	memcpy(target.coef, prior->mean, d * sizeof(double));
 	if (wmlc_prior_covariance(prior, target.covariance, poll) != WMLC_OK)
 		return WMLC_INTERRUPTED;
-	*converged = false;
 	for (int i = 0; i < TARGET_ITERATIONS; i++)
 	{
 		WmlcPosterior posterior;
 		double		ignored = 0.0,
 					move;
-		WmlcStatus	status;
 
 		status = wmlc_working_gram(&likelihood, rows, 0, rows->count, target.coef,
 								   points ? NULL : target.covariance, gram, &ignored,

@@ -109,7 +109,7 @@ extern WmlcStatus wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarch
 /*
  * The working gram of one task under a given prior, of the family it says: at
  * the posterior that the gram itself leads to.  *converged tells whether it
- * came so far.
+ * came so far.  Features of 1e77 and beyond are WMLC_NOT_FINITE.
  */
 extern size_t wmlc_target_gram_workspace(int dims);
 extern WmlcStatus wmlc_target_gram(const WmlcPrior *prior, const WmlcGlmRows *rows, bool points,

@@ -292,6 +292,13 @@ test_target(void)
 	}
 	CHECK_NEAR(posterior.coef[0], sum[1] / sum[0], 0.01);
 	CHECK_NEAR(variance, sum[2] / sum[0] - sum[1] * sum[1] / (sum[0] * sum[0]), 0.06);
+	/* whether a posterior would be found here depends on the last bits */
+	for (int power = 80; power <= 300; power += 20)
+	{
+		x[4] = pow(10.0, power);
+		CHECK(wmlc_target_gram(&prior, &rows, false, gram, &converged, gram_work, NULL)
+			  == WMLC_NOT_FINITE, "features that no gram can hold");
+	}
 	free(posterior_work);
 	free(gram_work);
 	free(gram);
