@@ -333,10 +333,12 @@ BEGIN
 END
 $$ LANGUAGE plpgsql VOLATILE;
 
--- The same in binary form, read as COPY BINARY reads it.
+-- The same in binary form, read as COPY BINARY reads it, from a file that test/fuzz/run removes.  It is in memory where
+-- possible: some file systems write to disk at once what is written over a file.
 CREATE FUNCTION fuzz.try_binary(seed bigint, target fuzz.target, times int) RETURNS text[] AS $$
 DECLARE
-	file text := format('%s/fuzz.%s', current_setting('data_directory'), pg_backend_pid());
+	file text := format('%s/%s.%s', CASE WHEN pg_stat_file('/dev/shm', true) IS NULL THEN current_setting('data_directory') ELSE '/dev/shm' END,
+						current_database(), pg_backend_pid());
 	relation text := 'fuzz_binary_' || target.place;
 	good bytea;
 	bytes bytea;
@@ -437,7 +439,7 @@ BEGIN
 			IF trace THEN
 				RAISE LOG 'fuzz %: %', seed, target;
 			END IF;
-			ended := CASE WHEN chosen < 0.8 THEN fuzz.try_text(seed, target, 3) ELSE fuzz.try_binary(seed, target, 1) END;
+			ended := CASE WHEN chosen < 0.8 THEN fuzz.try_text(seed, target, 3) ELSE fuzz.try_binary(seed, target, 2) END;
 			lots := lots || array_fill(CASE WHEN chosen < 0.8 THEN 'text' ELSE 'binary' END, ARRAY[coalesce(cardinality(ended), 0)]);
 		ELSE
 			statements := fuzz.statements(target);
