@@ -19,33 +19,38 @@ COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all task
 -- With a column that tells which rows correspond, the windows are those of the given task's own rows.  What tasks of
 -- other families have in common shows in their working grams at the mean of all.
 CREATE FUNCTION wml_task_sources(s wml_task_set, wanted text, OUT keys text[], OUT grams wml_gram[], OUT windows wml_gram[])
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 DECLARE
-	own text := format('(SELECT min(along) AS first, max(along) AS last FROM %s WHERE task::text = $1)', @extschema@.wml_task_name(s, '_rows'));
+	relation text := @extschema@.wml_task_name(s, '_rows');
+	within text := 'task IS NOT NULL';
+	first text;
+	last text;
 BEGIN
 	IF s.family <> 'gaussian' OR s.along IS NOT NULL THEN
 		PERFORM @extschema@.wml_require_rows(s);
 	END IF;
+	-- as constants, so that the planner knows how many rows there are between them
+	IF s.along IS NOT NULL THEN
+		EXECUTE format('SELECT min(along)::text, max(along)::text FROM %s WHERE task::text = $1', relation) INTO first, last USING wanted;
+		within := within || format(' AND along BETWEEN %L AND %L', first, last);
+	END IF;
 	IF s.family <> 'gaussian' THEN
 		EXECUTE format($sql$
 			SELECT array_agg(task::text ORDER BY task), array_agg(gram ORDER BY task)
-			FROM (SELECT task, @extschema@.wml_working_gram(x, y, $2, $3, %s) AS gram FROM %s AS r%s AND task IS NOT NULL GROUP BY task) AS known
-			WHERE @extschema@.wml_usable(gram)$sql$,
-			@extschema@.wml_task_exposure(s), @extschema@.wml_task_name(s, '_rows'),
-			CASE WHEN s.along IS NULL THEN ' WHERE true' ELSE format(', %s AS own WHERE along BETWEEN own.first AND own.last', own) END)
-			INTO keys, grams USING wanted, @extschema@.wml_family(s.prior), @extschema@.wml_prior_mean(s.prior);
+			FROM (SELECT task, @extschema@.wml_working_gram(x, y, $1, $2, %s) AS gram FROM %s AS r WHERE %s GROUP BY task) AS known
+			WHERE @extschema@.wml_usable(gram)$sql$, @extschema@.wml_task_exposure(s), relation, within)
+			INTO keys, grams USING @extschema@.wml_family(s.prior), @extschema@.wml_prior_mean(s.prior);
 	ELSIF s.along IS NULL THEN
 		EXECUTE format('SELECT array_agg(task::text ORDER BY task), array_agg(gram ORDER BY task) FROM (%s) AS known '
 			'WHERE @extschema@.wml_usable(gram)', @extschema@.wml_task_current(s)) INTO keys, grams;
 	ELSE
 		EXECUTE format($sql$
-			SELECT array_agg(known.task::text ORDER BY known.task), array_agg(known.gram ORDER BY known.task), array_agg(w.gram ORDER BY known.task)
-			FROM (%1$s) AS known JOIN (
-				SELECT r.task, %2$s AS gram FROM %3$s AS r, %4$s AS own WHERE along BETWEEN own.first AND own.last GROUP BY r.task) AS w
-				ON w.task %5$s known.task
-			WHERE @extschema@.wml_usable(known.gram) AND @extschema@.wml_usable(w.gram)$sql$,
-			@extschema@.wml_task_current(s), @extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'), own, s.equality)
-			INTO keys, grams, windows USING wanted;
+			SELECT array_agg(task::text), array_agg(gram), array_agg(window_gram)
+			FROM (SELECT known.task, known.gram, w.gram AS window_gram
+				FROM (%s) AS known JOIN (SELECT task, %s AS gram FROM %s WHERE %s GROUP BY task) AS w ON w.task %s known.task
+				WHERE @extschema@.wml_usable(known.gram) AND @extschema@.wml_usable(w.gram) ORDER BY known.task) AS sorted$sql$,
+			@extschema@.wml_task_current(s), @extschema@.wml_task_gram(s), relation, within, s.equality)
+			INTO keys, grams, windows;
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_task_sources(wml_task_set, text) IS 'all tasks that can be learned from, and their grams over the window of one of them';
