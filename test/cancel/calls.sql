@@ -14,6 +14,7 @@ CREATE FUNCTION tasks(count int, dims int, size int) RETURNS TABLE (task int, gr
 	FROM generate_series(1, count) AS task, generate_series(1, size) AS i GROUP BY task
 $$;
 CREATE TABLE wide AS SELECT * FROM tasks(4, 1024, 1100);
+CREATE TABLE broad AS SELECT * FROM tasks(5, 400, 450);
 CREATE TABLE medium AS SELECT * FROM tasks(40, 120, 150);
 CREATE TABLE many AS SELECT * FROM tasks(3000, 12, 15);
 CREATE TABLE narrow AS SELECT * FROM tasks(20, 6, 15);
@@ -42,8 +43,8 @@ CREATE FUNCTION calls(name text, statement text, prepare text DEFAULT NULL) RETU
 	INSERT INTO call (name, statement, prepare)
 	SELECT name,
 		   regexp_replace(regexp_replace(regexp_replace(statement,
-			   '\{(wide|medium|many|narrow)\}', '(SELECT array_agg(gram ORDER BY task) FROM \1 WHERE task > 1)', 'g'),
-			   '\{(wide|medium|many|narrow) target\}', '(SELECT gram FROM \1 WHERE task = 1)', 'g'),
+			   '\{(wide|broad|medium|many|narrow)\}', '(SELECT array_agg(gram ORDER BY task) FROM \1 WHERE task > 1)', 'g'),
+			   '\{(wide|broad|medium|many|narrow) target\}', '(SELECT gram FROM \1 WHERE task = 1)', 'g'),
 			   '\{(prior|binomial|poisson)\}', '(SELECT \1 FROM wide_prior)', 'g'),
 		   prepare
 $$;
@@ -153,6 +154,7 @@ SELECT calls('wml_predict, wml_adapt of networks', $c$SELECT wml_predict(wml_ada
 
 -- choosing
 SELECT calls('wml_compare, 1024 features', 'SELECT count(*) FROM wml_compare({wide}, {wide target})');
+SELECT calls('wml_compare, 400 features', 'SELECT count(*) FROM wml_compare({broad}, {broad target})');
 SELECT calls('wml_compare, 120 features', 'SELECT count(*) FROM wml_compare({medium}, {medium target})');
 SELECT calls('wml_compare, smooth', $c$SELECT count(*) FROM wml_compare({medium}, {medium target}, smooth => '{4-120}')$c$);
 SELECT calls('wml_tune, 3000 sources', 'SELECT (wml_tune({many}, {many target})).model');
