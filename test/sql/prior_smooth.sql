@@ -6,15 +6,15 @@ SELECT setseed(0.75);
 CREATE FUNCTION pg_temp.normal() RETURNS float8 LANGUAGE sql VOLATILE
 AS $$ SELECT sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) $$;
 
--- a line of its own for each task, and sin(2 a) b for all of them
+-- a plane of its own for each task, and sin(2 a) b for all of them
 CREATE TEMP TABLE example AS
 SELECT task, task > 40 AS target, i, a, b, ARRAY[1, a, b]::float8[] AS plain, ARRAY[1, a, b] || wml_rff(ARRAY[a, b], 50, 1, 7) AS x,
-	u + (1 + v) * a + 1.5 * sin(2 * a) * b + 0.3 * e AS y
-FROM (SELECT task, pg_temp.normal() AS u, 0.5 * pg_temp.normal() AS v FROM generate_series(1, 80) AS task) AS t,
+	u + (1 + v) * a + w * b + 1.5 * sin(2 * a) * b + 0.3 * e AS y, u + (1 + v) * a + w * b + e AS straight
+FROM (SELECT task, pg_temp.normal() AS u, 0.5 * pg_temp.normal() AS v, 0.25 * pg_temp.normal() AS w FROM generate_series(1, 80) AS task) AS t,
 	LATERAL (SELECT i, 3 * random() - 1.5 AS a, 3 * random() - 1.5 AS b, pg_temp.normal() AS e FROM generate_series(1, 25) AS i WHERE task = task) AS r;
 CREATE TEMP TABLE task AS
 SELECT task, target, wml_gram(x, y) AS gram, wml_gram(plain, y) AS plain, wml_gram(x, y) FILTER (WHERE i <= 6) AS few,
-	wml_gram(plain, y) FILTER (WHERE i <= 6) AS few_plain, wml_gram(x, a + pg_temp.normal()) AS straight
+	wml_gram(plain, y) FILTER (WHERE i <= 6) AS few_plain, wml_gram(x, straight) AS straight
 FROM example GROUP BY task, target;
 
 -- the array and the aggregate; ranges, positions and names say the same
@@ -62,7 +62,7 @@ SELECT task, (tuned).model, wml_rmse(rest, (tuned).coef) < 0.6 AS good,
 	(SELECT max(abs(a - b)) < 1e-6 FROM unnest((tuned).coef, wml_posterior_coef(wml_prior(sources, method => 'reml', evenness => 3, smooth => '{4-53}'), few)) AS u (a, b)) AS the_same
 FROM contest, LATERAL (SELECT wml_tune(sources, few, smooth => '{4-53}') AS tuned) AS t ORDER BY task;
 SELECT (SELECT max(abs(a - b)) < 1e-6 FROM unnest((tuned).coef, wml_posterior_coef((SELECT wml_prior(plain, 1, wml_prior_options(method => 'reml', evenness => 3) ORDER BY task) FROM task WHERE NOT target),
-	(SELECT wml_gram(plain, y) FROM example WHERE task = 41 AND i <= 12)) || array_fill(0::float8, ARRAY[50])) AS u (a, b)) AS plain
-FROM contest, LATERAL (SELECT wml_tune(sources, folds, models => '{prior}', smooth => '{4-53}') AS tuned) AS t WHERE task = 41;
+	(SELECT wml_gram(plain, y) FROM example WHERE task = 43 AND i <= 12)) || array_fill(0::float8, ARRAY[50])) AS u (a, b)) AS plain
+FROM contest, LATERAL (SELECT wml_tune(sources, folds, models => '{prior}', smooth => '{4-53}') AS tuned) AS t WHERE task = 43;
 SELECT wml_tune(sources, few, models => '{smooth}') FROM contest;
 SELECT wml_tune(sources, few, smooth => '{1-53}') FROM contest;
