@@ -38,7 +38,7 @@ CREATE FUNCTION wml_finite_features(x float8[]) RETURNS float8[]
 COMMENT ON FUNCTION wml_finite_features(float8[]) IS 'the features, NULL when one of them is NaN, infinite or NULL';
 
 CREATE FUNCTION wml_asked_rows("rows" text, OUT query text, OUT columns text[])
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION wml_asked_rows(text) IS 'the query that a text is or the relation that it names, and its columns';
 
 CREATE FUNCTION wml_live_enter(task_set text) RETURNS void

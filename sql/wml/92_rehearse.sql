@@ -2,19 +2,21 @@
 
 -- What is known of the tasks
 
-CREATE FUNCTION wml_task_prior(s wml_task_set) RETURNS wml_prior
+-- With no more rows than coefficients, any responses would be explained exactly, and nothing is known of noise.
+CREATE FUNCTION wml_task_prior(s wml_task_set, OUT prior wml_prior, OUT trouble text)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-	result @extschema@.wml_prior;
 BEGIN
-	IF s.family <> 'gaussian' THEN
-		RETURN s.prior;
+	prior := s.prior;
+	trouble := 'too few tasks';
+	IF s.family = 'gaussian' THEN
+		EXECUTE format('SELECT CASE WHEN trouble IS NULL THEN @extschema@.wml_prior(grams, method => ''reml'', evenness => %1$s) END, trouble '
+			'FROM (SELECT array_agg(gram ORDER BY task) AS grams, '
+				'CASE WHEN count(*) < 2 THEN %3$L WHEN sum(@extschema@.wml_n(gram)) <= %1$s THEN ''too few rows'' END AS trouble '
+				'FROM (%2$s) AS known WHERE @extschema@.wml_usable(gram)) AS learned',
+			cardinality(s.features), @extschema@.wml_task_current(s), trouble) INTO prior, trouble;
 	END IF;
-	EXECUTE format('SELECT CASE WHEN count(*) > 1 THEN @extschema@.wml_prior(array_agg(gram ORDER BY task), method => ''reml'', evenness => %s) END '
-		'FROM (%s) AS known WHERE @extschema@.wml_usable(gram)', cardinality(s.features), @extschema@.wml_task_current(s)) INTO result;
-	RETURN result;
 END $$;
-COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; NULL if there are fewer than two';
+COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; without one, why';
 
 -- With a column that tells which rows correspond, the windows are those of the given task's own rows.  What tasks of
 -- other families have in common shows in their working grams at the mean of all.

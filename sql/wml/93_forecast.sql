@@ -32,7 +32,6 @@ COMMENT ON FUNCTION wml_task_tune(wml_task_set, text, text, text[], wml_gram[], 
 
 -- Forecasts
 
--- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them.
 CREATE FUNCTION wml_forecast_casts(columns jsonb) RETURNS text
 	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 SELECT string_agg(format('(wml_query.%I)::%s AS %1$I', c, t), ', ' ORDER BY c) FROM jsonb_each_text(columns) AS e (c, t)
@@ -60,7 +59,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_forecast_own(wml_task_set) IS 'expressions that lead from answers to the response''s own units';
 
--- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them.
+-- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them, $5: why there is no prior.
 CREATE FUNCTION wml_forecast_query(s wml_task_set, query text, given text[]) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -98,7 +97,7 @@ BEGIN
 			SELECT asked.*, known.gram, tuned.tuned,
 				coalesce(trouble, CASE WHEN exposure IS NULL THEN 'missing value: exposure'
 					WHEN NOT (exposure OPERATOR(pg_catalog.>) 0::pg_catalog.float8 AND exposure OPERATOR(pg_catalog.<) 'Infinity'::pg_catalog.float8) THEN 'exposure not positive'
-					WHEN $1 IS NULL THEN 'too few tasks' WHEN known.gram IS NOT NULL AND @extschema@.wml_n(known.gram) OPERATOR(pg_catalog.>) 0
+					WHEN $1 IS NULL THEN $5 WHEN known.gram IS NOT NULL AND @extschema@.wml_n(known.gram) OPERATOR(pg_catalog.>) 0
 					AND NOT @extschema@.wml_usable(known.gram) THEN 'rows not finite' END) AS why
 			FROM asked LEFT JOIN (%6$s) AS known ON known.task %7$s asked.task
 				LEFT JOIN (SELECT u.task, ($4)[u.i] AS tuned FROM pg_catalog.unnest($3) WITH ORDINALITY AS u (task, i)) AS tuned
@@ -149,6 +148,9 @@ DECLARE
 BEGIN
 	IF wanted IS NULL THEN
 		RETURN;
+	END IF;
+	IF s.along IS NOT NULL THEN
+		PERFORM @extschema@.wml_require_rows(s);
 	END IF;
 	FOR w IN EXECUTE format('SELECT task::text AS task, %s AS range FROM %s WHERE task::text = ANY ($1) GROUP BY task ORDER BY 2, 1',
 		CASE WHEN s.along IS NULL THEN $q$''$q$ ELSE $q$concat_ws(' to ', min(along), max(along))$q$ END,
@@ -205,8 +207,10 @@ DECLARE
 	statement text;
 	wanted text[];
 	tuned record;
+	learned record;
 BEGIN
 	s := @extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true));
+	$4 := pg_catalog.lower($4);
 	PERFORM @extschema@.wml_check_forecast(s, $3, $4);
 	asked := @extschema@.wml_asked_rows($2);
 	statement := @extschema@.wml_forecast_query(s, asked.query, asked.columns);
@@ -215,7 +219,8 @@ BEGIN
 		EXECUTE @extschema@.wml_forecast_tasks(s, asked.query) INTO wanted;
 	END IF;
 	tuned := @extschema@.wml_forecast_tune(s, wanted, $4);
-	RETURN QUERY EXECUTE statement USING @extschema@.wml_task_prior(s), $3, tuned.tasks, tuned.tuned;
+	learned := @extschema@.wml_task_prior(s);
+	RETURN QUERY EXECUTE statement USING learned.prior, $3, tuned.tasks, tuned.tuned, learned.trouble;
 END $$;
 COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows in the units of the response, with bounds for an observation and for the mean';
 
@@ -253,14 +258,15 @@ CREATE FUNCTION wml_explain_under(s wml_task_set, wanted text)
 #variable_conflict use_column
 DECLARE
 	known record := @extschema@.wml_task_sources(s, wanted);
-	prior @extschema@.wml_prior := @extschema@.wml_task_prior(s);
+	learned record := @extschema@.wml_task_prior(s);
+	prior @extschema@.wml_prior := learned.prior;
 	target @extschema@.wml_gram;
 	tuned @extschema@.wml_tuned;
 	ratio text := CASE WHEN s.family = 'binomial' THEN 'odds ratio' WHEN s.family <> 'gaussian' THEN 'rate ratio' END;
 	place int := array_position(known.keys, wanted);
 BEGIN
 	IF prior IS NULL THEN
-		RAISE EXCEPTION 'too few tasks to learn from: %', coalesce(cardinality(known.keys), 0) USING ERRCODE = 'data_exception';
+		RAISE EXCEPTION 'cannot explain forecasts: %', learned.trouble USING ERRCODE = 'data_exception';
 	END IF;
 	EXECUTE format('SELECT gram FROM (%s) AS known WHERE task::text = $1 AND @extschema@.wml_usable(gram)', @extschema@.wml_task_current(s))
 		INTO target USING wanted;
@@ -304,9 +310,9 @@ FROM @extschema@.wml_explain_under(@extschema@.wml_find_task_set($1, pg_catalog.
 $$;
 COMMENT ON FUNCTION wml_explain(text, text) IS 'explains the forecasts of a task: coefficients, sources with their weights, and errors in rehearsals';
 
-CREATE FUNCTION wml_explain(name text, task bigint)
+CREATE FUNCTION wml_explain(name text, task anyelement)
 	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
 	LANGUAGE sql STABLE AS $$
 SELECT e.part, e.item, e.value, e.error, e.shared, e.moved FROM @extschema@.wml_explain($1, $2::pg_catalog.text) AS e
 $$;
-COMMENT ON FUNCTION wml_explain(text, bigint) IS 'the same, for tasks with numbers as keys';
+COMMENT ON FUNCTION wml_explain(text, anyelement) IS 'the same, for tasks with keys of any type';

@@ -117,6 +117,25 @@ FROM wml_forecast('cast_plain', 'SELECT * FROM cast_log LIMIT 100') WHERE lower 
 SELECT tasks FROM wml_learn('cast_plain', 'cast_log', task => '1', response => 'y', features => 'z', replace => true);
 SELECT task, estimate, status FROM wml_forecast('cast_plain', 'SELECT 1 AS z');
 
+-- too few rows to tell anything
+CREATE TABLE cast_few (key uuid, a int, b int, y int, day int);
+INSERT INTO cast_few VALUES (md5('1')::uuid, 1, 2, 3, 1), (md5('2')::uuid, 2, 1, 4, 1), (md5('1')::uuid, 2, 2, 5, 2);
+SELECT tasks FROM wml_learn('cast_keys', 'cast_few', task => 'key', response => 'y', features => 'a, b');
+SELECT task, estimate, model, status FROM wml_forecast('cast_keys', 'SELECT md5(''1'')::uuid AS key, 1 AS a, 2 AS b');
+SELECT count(*) FROM wml_explain('cast_keys', md5('1')::uuid);
+
+-- keys of any type, words in any case, rows that are none, and a column that is gone
+INSERT INTO cast_few SELECT md5((i % 8)::text)::uuid, i % 5, i % 3, i % 7 + 3 * (i % 8), i FROM generate_series(1, 80) AS i;
+SELECT tasks FROM wml_learn('cast_keys', 'cast_few', task => 'key', response => 'y', features => 'a, b', along => 'day', replace => true);
+SELECT count(*) FILTER (WHERE part = 'rows' AND value = 12) AS known, count(*) FILTER (WHERE part = 'source') > 0 AS learned FROM wml_explain('cast_keys', md5('1')::uuid);
+SELECT model FROM wml_forecast('cast_keys', 'cast_few', method => 'PRIOR') LIMIT 1;
+SELECT count(*) FROM wml_forecast('cast_keys', NULL::text);
+SELECT count(*) FROM wml_forecast('cast_keys', '');
+ALTER TABLE cast_few DROP b CASCADE;
+SELECT count(*) FROM wml_forecast('cast_keys', 'SELECT md5(''1'')::uuid AS key, 1 AS a, 2 AS b', method => 'erm');
+SELECT wml_drop('cast_keys');
+DROP TABLE cast_few;
+
 -- rights, and a hostile search_path
 CREATE ROLE cast_reader;
 GRANT SELECT ON cast_products, cast_rows TO cast_reader;

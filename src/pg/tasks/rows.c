@@ -17,6 +17,8 @@
 #include "utils/regproc.h"
 #include "utils/varlena.h"
 
+#include "pg/base/args.h"
+
 PG_FUNCTION_INFO_V1(wml_asked_rows);
 
 /* Does the text begin like a query? */
@@ -43,9 +45,15 @@ static char *
 as_query(const char *text)
 {
 	Oid			relation;
+	List	   *names;
 
 	if (is_query(text))
 		return pstrdup(text);
+	if (!SplitIdentifierString(pstrdup(text), '.', &names) || names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be a single SELECT, or the name of a relation"),
+				 errdetail("It is neither: \"%s\".", text)));
 	relation = RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(text))),
 								NoLock, false);
 	return psprintf("SELECT * FROM %s",
@@ -81,7 +89,7 @@ wml_asked_rows(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext spi_context;
-	char	   *sql = as_query(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	char	   *sql;
 	TupleDesc	result;
 	SPIPlanPtr	plan;
 	CachedPlanSource *source;
@@ -89,6 +97,8 @@ wml_asked_rows(PG_FUNCTION_ARGS)
 	Datum		values[2];
 	bool		nulls[2] = {false, false};
 
+	wml_require_arg(fcinfo, 0, "rows");
+	sql = as_query(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	if (get_call_result_type(fcinfo, NULL, &result) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	result = BlessTupleDesc(result);
