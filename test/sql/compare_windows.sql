@@ -23,6 +23,11 @@ SELECT count(*) = 0 AS same_as_without FROM given, LATERAL (
 	(SELECT * FROM wml_compare(sources, folds, sources) EXCEPT SELECT * FROM wml_compare(sources, folds))
 	UNION ALL (SELECT * FROM wml_compare(sources, folds) EXCEPT SELECT * FROM wml_compare(sources, folds, sources))) AS difference;
 
+-- nor do windows that leave rows to forecast to a few sources only, which are no sample
+SELECT able, (SELECT count(*) = 0 FROM (SELECT * FROM wml_compare(sources, folds, sources[:30 - able] || windows[31 - able:], models => '{erm}')
+	EXCEPT SELECT * FROM wml_compare(sources, folds, models => '{erm}')) AS difference) AS same_as_without
+FROM given, unnest('{1,9,10}'::int[]) AS able;
+
 -- weights are those of the windows, models learn from the grams
 SELECT bool_and(abs(a / b - 1) < 1e-9) AS mixture
 FROM given, LATERAL (SELECT wml_erm(gram, alpha) AS coef FROM unnest(sources, wml_alpha(windows, target)) AS s (gram, alpha)) AS fit,

@@ -27,6 +27,7 @@ typedef struct State
 	const WmlcRehearsed *rehearsed;
 	WmlcCalibration *calibration;
 	double	   *differences;	/* between what was found and the truth, count x d */
+	size_t		determined;		/* how many have enough rows to tell the truth */
 	double	   *residuals;		/* mean squared, of the truth on the unknown rows */
 	double	   *errors;			/* of what was found there */
 	double	   *known;			/* on the known rows; then relative to what is expected */
@@ -81,6 +82,16 @@ surprise(const WmlcCalibration *calibration, const WmlcGram *gram, double error)
 	return expected > 0.0 ? fmax(error / expected, LEAST_SURPRISE) : 1.0;
 }
 
+/*
+ * Whether the rows of a task determine its coefficients.  Those of a task that has
+ * just begun are far from the truth, and its residuals vanish.
+ */
+static bool
+is_determined(const WmlcTrial *trial)
+{
+	return wmlc_gram_effective_rows(trial->whole) > trial->whole->dims;
+}
+
 /* How far off each rehearsal was. */
 static WmlcStatus
 look_back(State *state, WmlcPoll poll)
@@ -105,25 +116,32 @@ look_back(State *state, WmlcPoll poll)
 		for (int i = 0; i < d; i++)
 			difference[i] = w[i] - difference[i];
 		state->scales[r] = 1.0;
+		state->determined += is_determined(trial);
 	}
 	return status;
 }
 
-/* C and s2 for tasks of scale 1; what the rehearsals have beyond their scales. */
+/*
+ * C and s2 for tasks of scale 1, of those that are determined, or of all if none is;
+ * what the rehearsals have beyond their scales.
+ */
 static void
 take_means(const State *state)
 {
 	const WmlcRehearsed *rehearsed = state->rehearsed;
 	WmlcCalibration *calibration = state->calibration;
 	int			d = rehearsed->d;
+	size_t		count = state->determined > 0 ? state->determined : rehearsed->count;
 
 	memset(calibration->covariance, 0, (size_t) d * d * sizeof(double));
 	calibration->noise = 0.0;
 	for (size_t r = 0; r < rehearsed->count; r++)
 	{
 		const double *difference = state->differences + r * d;
-		double		share = 1.0 / state->scales[r] / (double) rehearsed->count;
+		double		share = 1.0 / state->scales[r] / (double) count;
 
+		if (state->determined > 0 && !is_determined(&rehearsed->trials[r]))
+			continue;
 		calibration->noise += share * state->residuals[r];
 		for (int i = 0; i < d; i++)
 		{

@@ -38,6 +38,9 @@
 /* Forecasts need no rows made up, and so many of them are worth their time. */
 #define FORECASTS 64
 
+/* Fewer sources than these, and a minority, tell too little of forecasts. */
+#define FEW_FORECASTS 10
+
 enum
 {
 	ARG_SOURCES,
@@ -267,8 +270,9 @@ get_sources(FunctionCallInfo fcinfo, WmlContest *contest)
 
 /*
  * The rows of each source that correspond to those known of the target.  Where
- * all of them are all rows, nobody can forecast, and it is as if there were no
- * windows.
+ * they are all rows of nearly every source, as those of a task that has been there
+ * as long as the others, hardly anybody can forecast, and it is as if there were no
+ * windows: a single row of a single source must not choose the method.
  */
 static void
 get_windows(FunctionCallInfo fcinfo, WmlContest *contest)
@@ -276,7 +280,7 @@ get_windows(FunctionCallInfo fcinfo, WmlContest *contest)
 	ArrayType  *sources = PG_GETARG_ARRAYTYPE_P(ARG_SOURCES);
 	WmlSources	windows;
 	size_t		count = contest->comparison.source_count;
-	bool		any = false;
+	size_t		able = 0;
 
 	if (PG_ARGISNULL(ARG_WINDOWS))
 		return;
@@ -291,9 +295,9 @@ get_windows(FunctionCallInfo fcinfo, WmlContest *contest)
 		CHECK_FOR_INTERRUPTS();
 		contest->windows[j] = windows.source(windows.arg, position - 1);
 		contest->rests[j] = wml_window_rest(contest->sources[j], contest->windows[j], position);
-		any = any || contest->rests[j] != NULL;
+		able += contest->rests[j] != NULL;
 	}
-	if (!any)
+	if (able < FEW_FORECASTS && 2 * able < count)
 		contest->windows = contest->rests = NULL;
 }
 

@@ -144,6 +144,37 @@ test_means(void)
 	forget(&rehearsals);
 }
 
+/* A task of two rows does not know its own coefficients: C and s2 are those of the others. */
+static void
+test_undetermined(void)
+{
+	static Rehearsals rehearsals;
+	uint64_t	seed = 83;
+	const double scales[] = {1.0, 1.0, 1.0, 1.0};
+	double		w[D] = {5.0, 0.0};
+	double		covariance[D * D];
+	double		noise;
+	WmlcTrial	last;
+
+	draw(&rehearsals, 4, scales, 1.0, &seed);
+	rehearsals.count = 3;
+	CHECK(calibrate(&rehearsals, 2.0, false) == WMLC_OK, "calibrate three");
+	memcpy(covariance, rehearsals.covariance, sizeof(covariance));
+	noise = rehearsals.calibration.noise;
+
+	rehearsals.count = 4;
+	last = rehearsals.trials[3];
+	rehearsals.trials[3].whole = draw_task(w, 2, 50.0, &seed);
+	CHECK(calibrate(&rehearsals, 2.0, false) == WMLC_OK, "calibrate four");
+	for (int i = 0; i < D * D; i++)
+		CHECK_NEAR(rehearsals.covariance[i], covariance[i], 1e-12);
+	CHECK_NEAR(rehearsals.calibration.noise, noise, 1e-12);
+	CHECK(rehearsals.calibration.count == 4 && rehearsals.surprises[3] > 0.0, "its error counts");
+	free((void *) rehearsals.trials[3].whole);
+	rehearsals.trials[3] = last;
+	forget(&rehearsals);
+}
+
 /* The bound, against the share of draws from the mixture that stay below it. */
 static void
 test_bound(void)
@@ -283,6 +314,7 @@ int
 main(void)
 {
 	test_means();
+	test_undetermined();
 	test_bound();
 	test_scales();
 	test_made_up();
