@@ -151,6 +151,14 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_find_task_set(text, name[]) IS 'description of a task set, found in the schemas like a table';
 
+-- The table by its name, in schemas that the caller may not use as well, where to_regclass would be an error.
+CREATE FUNCTION wml_task_relation(s wml_task_set, suffix text DEFAULT '') RETURNS oid
+	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = s.schema_name AND c.relname = s.set_name || suffix
+$$;
+COMMENT ON FUNCTION wml_task_relation(wml_task_set, text) IS 'a task set''s table, or what belongs to it; NULL if there is none';
+
 -- The statements about a task set, as text
 
 CREATE FUNCTION wml_task_name(task_set wml_task_set, suffix text DEFAULT '') RETURNS text

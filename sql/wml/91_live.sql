@@ -89,6 +89,37 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_live_columns(wml_task_set) IS 'creates what the triggers of a live task set write to';
 
+-- What has the name that something of a task set would have is not the task set's for that.
+CREATE FUNCTION wml_made_function(s wml_task_set, suffix text) RETURNS bool
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid
+	WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'x' AND e.extname = 'wml')
+FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+WHERE n.nspname = s.schema_name AND p.proname = s.set_name || suffix AND p.pronargs = 0
+$$;
+COMMENT ON FUNCTION wml_made_function(wml_task_set, text) IS 'whether a function is that of a live task set; NULL if there is none';
+
+CREATE FUNCTION wml_made_relation(s wml_task_set, suffix text, kind "char", col name, type regtype) RETURNS bool
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT EXISTS (SELECT FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+	WHERE c.oid = @extschema@.wml_task_relation(s, suffix) AND c.relkind = kind AND a.attname = col AND a.atttypid = type)
+$$;
+COMMENT ON FUNCTION wml_made_relation(wml_task_set, text, "char", name, regtype) IS 'whether a table or view is that of a task set, which has such a column';
+
+-- The triggers of a task set go with their functions.
+CREATE FUNCTION wml_live_remove(s wml_task_set, suffixes text[]) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
+DECLARE
+	suffix text;
+BEGIN
+	FOREACH suffix IN ARRAY suffixes LOOP
+		IF @extschema@.wml_made_function(s, suffix) THEN
+			EXECUTE format('DROP FUNCTION %s() CASCADE', @extschema@.wml_task_name(s, suffix));
+		END IF;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION wml_live_remove(wml_task_set, text[]) IS 'drops the functions and triggers of a live task set';
+
 -- Nobody can write rows once the triggers are there, until the transaction ends; so they come before the count.
 -- PL/pgSQL keeps what it compiles to check a body until the session ends, also of functions that are gone by then.
 CREATE FUNCTION wml_live_install(s wml_task_set) RETURNS void
@@ -115,13 +146,18 @@ DECLARE
 	declarations text := format(E'\n#variable_conflict use_column\nDECLARE\n	wml_again %1$s[];\n	wml_gone %1$s[];\n', s.key_type);
 	is_simple bool;
 	body text;
+	suffix text;
 	member regclass;
 BEGIN
 	truncated := replace(replace(truncated, '%', '%%'), 'ONLY wml_truncated', 'ONLY %s');
 	SELECT count(*) = 1 INTO is_simple FROM @extschema@.wml_task_relations(s);
-	-- triggers that there are go with their functions
-	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_keep'));
-	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_enter'));
+	FOREACH suffix IN ARRAY '{_keep,_enter,_fold}'::text[] LOOP
+		IF NOT @extschema@.wml_made_function(s, suffix) THEN
+			RAISE EXCEPTION 'function %() already exists', @extschema@.wml_task_name(s, suffix)
+				USING ERRCODE = 'duplicate_function', HINT = 'A live task set needs a function of this name. Choose another name for the task set.';
+		END IF;
+	END LOOP;
+	PERFORM @extschema@.wml_live_remove(s, '{_keep,_enter}');
 	-- adds what waits
 	EXECUTE @extschema@.wml_live_function(s, '_fold', 'void', declarations || format(E'BEGIN\n	%s;\n%sEND ',
 		@extschema@.wml_live_change(s, 'SELECT task, @extschema@.wml_merge(added) AS added, @extschema@.wml_merge(removed) AS removed FROM waiting GROUP BY task',
@@ -305,13 +341,16 @@ CREATE FUNCTION wml_drop_made(s wml_task_set) RETURNS void
 BEGIN
 	-- the description goes first: only the owner of the table may delete it
 	DELETE FROM @extschema@.wml_task_set AS t WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
-	-- triggers go with their functions
-	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_keep'));
-	EXECUTE format('DROP FUNCTION IF EXISTS %s() CASCADE', @extschema@.wml_task_name(s, '_enter'));
-	EXECUTE format('DROP FUNCTION IF EXISTS %s()', @extschema@.wml_task_name(s, '_fold'));
-	EXECUTE format('DROP VIEW IF EXISTS %s', @extschema@.wml_task_name(s, '_rows'));
-	EXECUTE format('DROP TABLE IF EXISTS %s', @extschema@.wml_task_name(s, '_pending'));
-	EXECUTE format('DROP TABLE IF EXISTS %s', @extschema@.wml_task_name(s));
+	PERFORM @extschema@.wml_live_remove(s, '{_keep,_enter,_fold}');
+	IF @extschema@.wml_made_relation(s, '_rows', 'v', 'x', 'float8[]') THEN
+		EXECUTE format('DROP VIEW %s', @extschema@.wml_task_name(s, '_rows'));
+	END IF;
+	IF @extschema@.wml_made_relation(s, '_pending', 'r', 'added', '@extschema@.wml_gram') THEN
+		EXECUTE format('DROP TABLE %s', @extschema@.wml_task_name(s, '_pending'));
+	END IF;
+	IF @extschema@.wml_made_relation(s, '', 'r', 'gram', '@extschema@.wml_gram') THEN
+		EXECUTE format('DROP TABLE %s', @extschema@.wml_task_name(s));
+	END IF;
 END $$;
 COMMENT ON FUNCTION wml_drop_made(wml_task_set) IS 'drops a task set and everything that belongs to it';
 
@@ -367,14 +406,6 @@ FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.oid = relation AND a.attname = grams AND a.atttypid = '@extschema@.wml_gram'::regtype AND a.attgenerated = ''
 $$;
 COMMENT ON FUNCTION wml_is_plain_table(oid, name) IS 'whether the caller can read a table of grams without running code of its owner';
-
--- The table by its name, in schemas that the caller may not use as well, where to_regclass would be an error.
-CREATE FUNCTION wml_task_relation(s wml_task_set, suffix text DEFAULT '') RETURNS oid
-	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE n.nspname = s.schema_name AND c.relname = s.set_name || suffix
-$$;
-COMMENT ON FUNCTION wml_task_relation(wml_task_set, text) IS 'a task set''s table, or what belongs to it; NULL if there is none';
 
 -- Descriptions are written by anybody: what is no number in one must not keep the others from being read.
 CREATE FUNCTION wml_method_number(method jsonb, field text) RETURNS float8

@@ -101,14 +101,14 @@ BEGIN
 					AND NOT @extschema@.wml_usable(known.gram) THEN 'rows not finite' END) AS why
 			FROM asked LEFT JOIN (%6$s) AS known ON known.task %7$s asked.task
 				LEFT JOIN (SELECT u.task, ($4)[u.i] AS tuned FROM pg_catalog.unnest($3) WITH ORDINALITY AS u (task, i)) AS tuned
-					ON tuned.task OPERATOR(pg_catalog.=) asked.task::text
+					ON tuned.task OPERATOR(pg_catalog.=) asked.task::pg_catalog.text
 			ORDER BY asked.task, wml_position),
 		answered AS MATERIALIZED (
 			SELECT met.*, CASE WHEN why IS NULL THEN CASE WHEN (tuned).coef IS NOT NULL THEN %8$s ELSE %22$s END END AS answer%9$s
 			FROM met),
 		own AS (
 			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM answered)
-		SELECT task::text, wml_row, %15$s, %16$s, %17$s, %18$s, %19$s, %20$s,
+		SELECT task::pg_catalog.text, wml_row, %15$s, %16$s, %17$s, %18$s, %19$s, %20$s,
 			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN pg_catalog.concat_ws(' ', (tuned).model, (tuned).weights) ELSE 'prior' END,
 			coalesce(why, CASE WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
 		FROM own ORDER BY wml_position$sql$,
@@ -176,7 +176,7 @@ COMMENT ON FUNCTION wml_forecast_tune(wml_task_set, text[], text) IS 'tunes each
 
 CREATE FUNCTION wml_forecast_tasks(s wml_task_set, query text) RETURNS text
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-SELECT format('SELECT pg_catalog.array_agg(DISTINCT (%s)::text) FROM (SELECT %s FROM (%s
+SELECT format('SELECT pg_catalog.array_agg(DISTINCT (%s)::pg_catalog.text) FROM (SELECT %s FROM (%s
 	) AS wml_query) AS wml_cast', s.task, @extschema@.wml_forecast_casts(s.columns), query)
 $$;
 COMMENT ON FUNCTION wml_forecast_tasks(wml_task_set, text) IS 'statement that finds the tasks of a query';
@@ -204,8 +204,8 @@ CREATE FUNCTION wml_forecast(name text, "rows" text, level float8 DEFAULT 0.9, m
 DECLARE
 	s @extschema@.wml_task_set;
 	asked record;
-	statement text;
-	wanted text[];
+	statement pg_catalog.text;
+	wanted pg_catalog.text[];
 	tuned record;
 	learned record;
 BEGIN

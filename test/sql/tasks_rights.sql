@@ -99,11 +99,18 @@ CREATE OPERATOR rights_stranger.= (LEFTARG = varchar, RIGHTARG = varchar, FUNCTI
 CREATE OPERATOR rights_stranger.<= (LEFTARG = float8, RIGHTARG = float8, FUNCTION = rights_stranger.compare);
 CREATE OPERATOR rights_stranger.> (LEFTARG = int, RIGHTARG = int, FUNCTION = rights_stranger.compare);
 CREATE OPERATOR rights_stranger.<> (LEFTARG = text, RIGHTARG = text, FUNCTION = rights_stranger.compare);
+-- nor do types
+CREATE FUNCTION rights_stranger.check_type(anyelement) RETURNS bool LANGUAGE sql AS $$SELECT rights_stranger.spring('type') OPERATOR(pg_catalog.=) 1$$;
+CREATE DOMAIN rights_stranger.text AS pg_catalog.text CHECK (rights_stranger.check_type(VALUE));
+CREATE DOMAIN rights_stranger.float8 AS pg_catalog.float8 CHECK (rights_stranger.check_type(VALUE));
+CREATE DOMAIN rights_stranger.jsonb AS pg_catalog.jsonb CHECK (rights_stranger.check_type(VALUE));
 SET ROLE rights_owner;
 SET search_path = rights_stranger, rights_owner, public, pg_catalog;
 SET client_min_messages = error;
 SELECT status FROM wml_forecast('rights_owner.shops', 'SELECT 1 AS shop, 0.5 AS price');
-SELECT status FROM wml_forecast('rights_owner.shops', 'SELECT 1 AS shop, NULL::float8 AS price');
+SELECT status FROM wml_forecast('rights_owner.shops', 'SELECT 1 AS shop, NULL::pg_catalog.float8 AS price');
+SELECT status FROM wml_forecast('rights_owner.shops', 'SELECT 1 AS shop, 0.5 AS price', method => 'tune');
+SELECT status FROM wml_forecast('rights_owner.shops', '{"shop": 1, "price": 0.5}'::pg_catalog.jsonb);
 SELECT part FROM wml_explain('rights_owner.shops', '1') LIMIT 1;
 SELECT (wml_prior_info(wml_glm_prior($$SELECT shop, ARRAY[1, price], (units OPERATOR(pg_catalog.>) 0)::int FROM sales$$, reread => true, iterations => 3))).dims;
 CALL wml_glm_iterate('rights_owner.iterated', 'rights_owner.sales', 'shop::varchar', 'ARRAY[1, price]', '(units OPERATOR(pg_catalog.>) 0)::int', iterations => 2);
@@ -114,6 +121,29 @@ RESET client_min_messages;
 SELECT wml_drop('rights_owner.shops');
 RESET ROLE;
 SELECT * FROM sprung;
+
+-- what only has the name of something of a task set stays
+SET ROLE rights_owner;
+SET search_path = rights_owner, public;
+CREATE FUNCTION rights_owner.depot_fold() RETURNS void LANGUAGE sql AS '';
+CREATE TABLE rights_owner.depot_pending AS SELECT 'mine' AS content;
+SELECT tasks FROM wml_learn('depot', 'sales', 'shop', 'units', 'price', live => true);
+SELECT tasks FROM wml_learn('depot', 'sales', 'shop', 'units', 'price');
+SELECT tasks FROM wml_learn('depot', 'sales', 'shop', 'units', 'price', replace => true);
+DROP VIEW depot_rows;
+CREATE VIEW depot_rows AS SELECT 'mine' AS content;
+SELECT wml_drop('depot');
+SELECT content, to_regclass('depot') IS NULL AS dropped, to_regprocedure('depot_fold()') FROM depot_pending JOIN depot_rows USING (content);
+DROP TABLE depot_pending;
+DROP VIEW depot_rows;
+SELECT tasks FROM wml_learn('depot', 'sales', 'shop', 'units', 'price');
+DROP TABLE depot;
+CREATE TABLE depot AS SELECT 'mine' AS content;
+SELECT tasks FROM wml_learn('depot', 'sales', 'shop', 'units', 'price', replace => true);
+SELECT wml_drop('depot');
+SELECT content, to_regclass('depot_rows') FROM depot;
+RESET search_path;
+RESET ROLE;
 
 DROP SCHEMA rights_owner, rights_stranger CASCADE;
 -- what is left of a schema can be deleted by anyone, and be written again by none
