@@ -33,7 +33,7 @@ dist:
 	@test/bin/package dist dist
 
 deb:
-	@test/bin/provision dh=debhelper dpkg-buildpackage=dpkg-dev lintian=lintian pg_virtualenv=postgresql-common
+	@test/bin/provision dh=debhelper dpkg-buildpackage=dpkg-dev lintian=lintian dh_pgxs_test=postgresql-server-dev-all
 	@test/bin/package deb dist
 
 fuzz:
@@ -75,7 +75,8 @@ endif
 # -isystem: PostgreSQL's own headers are not clean under -Wextra.
 include src/core/core.mk
 PG_CPPFLAGS = $(CORE_CPPFLAGS) -isystem $(SERVER_HEADERS)
-PG_CFLAGS = -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror)
+# clang does not know all flags of the gcc that built the server, and gcc does not mind these two.
+PG_CFLAGS = -std=gnu11 -Wall -Wextra $(if $(WERROR),-Werror -Wno-unknown-warning-option -Wno-ignored-optimization-argument)
 SHLIB_LINK = $(EXTENSION_LIBS)
 
 include $(PGXS)
