@@ -280,8 +280,11 @@ BEGIN
 			CASE WHEN p.prior_sd > 0 THEN (coalesce(tuned.coef[p."position"], p.coefficient) - p.prior_mean) / p.prior_sd END
 		FROM @extschema@.wml_posterior(prior, target, s.features) AS p ORDER BY p."position";
 	IF ratio IS NOT NULL THEN
-		RETURN QUERY SELECT ratio, p.feature, exp(p.coefficient), exp(p.coefficient) * p.sd, exp(p.prior_mean), NULL::float8
-			FROM @extschema@.wml_posterior(prior, target, s.features) AS p WHERE p."position" > 1 ORDER BY p."position";
+		-- exp fails where a float8 cannot hold the ratio, as with a feature in very large units
+		RETURN QUERY SELECT ratio, p.feature, CASE WHEN p.holds THEN exp(p.coefficient) END, CASE WHEN p.holds THEN exp(p.coefficient) * p.sd END,
+				CASE WHEN abs(p.prior_mean) < 300 THEN exp(p.prior_mean) END, NULL::float8
+			FROM (SELECT *, abs(coefficient) < 300 AND sd < 1e100 AS holds FROM @extschema@.wml_posterior(prior, target, s.features)) AS p
+			WHERE p."position" > 1 ORDER BY p."position";
 	END IF;
 	IF tuned.weights IN ('mixture', 'closest', 'stacked') THEN
 		RETURN QUERY SELECT 'source', known.keys[i], a, NULL::float8, NULL::float8, NULL::float8

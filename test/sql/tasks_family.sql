@@ -29,6 +29,10 @@ FROM wml_forecast('family_shops', $$SELECT * FROM (VALUES (7, 0.5, 'app'), (7, N
 SELECT part, item, value IS NOT NULL AS value, error IS NOT NULL AS error, shared IS NOT NULL AS shared FROM wml_explain('family_shops', 7) WHERE part <> 'source';
 SELECT bool_and(abs(r.value / exp(c.value) - 1) < 1e-12 AND abs(r.shared / exp(c.shared) - 1) < 1e-12 AND abs(r.error / (r.value * c.error) - 1) < 1e-12) AS ratios, count(*)
 FROM wml_explain('family_shops', 7) AS c JOIN wml_explain('family_shops', 7) AS r USING (item) WHERE c.part = 'coefficient' AND r.part = 'odds ratio';
+-- in units so large that no float8 holds the odds ratio of one
+SELECT tasks FROM wml_learn('family_units', 'family_visit', task => 'shop', response => 'buys', features => 'a / 1e5 AS a', family => 'binomial');
+SELECT abs(c.value) > 300 AS large, r.value IS NULL AND r.error IS NULL AND r.shared IS NULL AS unknown
+FROM wml_explain('family_units', 7) AS c JOIN wml_explain('family_units', 7) AS r USING (item) WHERE c.part = 'coefficient' AND r.part = 'odds ratio';
 SELECT count(*) > 1 AS sources, bool_and(value > 0 AND item <> '7') AS others, sum(value) <= 1 + 1e-9 AS shares FROM wml_explain('family_shops', 7) WHERE part = 'source';
 SELECT family, method, against_all_alike BETWEEN 0.5 AND 1.1 AS against_all_alike, against_task_alone < 1 AS against_task_alone, live FROM wml_task_sets WHERE set_name = 'family_shops';
 
