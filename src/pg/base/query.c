@@ -28,7 +28,8 @@
 #include "pg/base/progress.h"
 #include "pg/base/query.h"
 
-#define FETCH_ROWS 10000
+/* So few that the memory of a batch is taken once and used by all of them. */
+#define FETCH_ROWS 250
 #define FIRST_CAPACITY 1024
 #define MAX_COLUMNS 6
 
@@ -60,6 +61,7 @@ typedef struct Reader
 	WmlQueryRows rows;
 	int64		capacity;
 	int64	   *task;			/* of each row */
+	bool		mixed;			/* rows of some task came apart from each other */
 } Reader;
 
 static void
@@ -276,14 +278,12 @@ check_inputs(Reader *reader, ArrayType *x)
 static bool
 get_values(const Reader *reader, HeapTuple tuple, TupleDesc descriptor, Datum *values)
 {
-	for (int i = 0; i < descriptor->natts; i++)
-	{
-		bool		is_null;
+	bool		nulls[MAX_COLUMNS];
 
-		values[i] = SPI_getbinval(tuple, descriptor, i + 1, &is_null);
-		if (is_null)
+	heap_deform_tuple(tuple, descriptor, values, nulls);
+	for (int i = 0; i < descriptor->natts; i++)
+		if (nulls[i])
 			return false;
-	}
 	values[reader->x_column - 1] = PointerGetDatum(PG_DETOAST_DATUM(values[reader->x_column - 1]));
 	return !array_contains_nulls(DatumGetArrayTypeP(values[reader->x_column - 1]));
 }
@@ -297,6 +297,18 @@ check_finite(const Reader *reader, double number)
 				 errmsg("rows of the %s contain NaN or infinity", reader->role),
 				 errhint("Filter such rows out in the query.")));
 	return number;
+}
+
+/* The task of the row that is being read; tasks are numbered as they come. */
+static void
+enter_task(Reader *reader, Datum key)
+{
+	int64		row = reader->rows.count;
+	int64		known = reader->rows.tasks;
+	int64		task = task_number(reader, key);
+
+	reader->task[row] = task;
+	reader->mixed |= row > 0 && task < known && task != reader->task[row - 1];
 }
 
 static void
@@ -329,7 +341,7 @@ read_row(Reader *reader, HeapTuple tuple, TupleDesc descriptor)
 		rows->alpha[rows->count] =
 			check_finite(reader, DatumGetFloat8(values[reader->alpha_column - 1]));
 	if (reader->task_type != NULL)
-		reader->task[rows->count] = task_number(reader, values[0]);
+		enter_task(reader, values[0]);
 	rows->count++;
 }
 
@@ -365,17 +377,12 @@ arrange(Reader *reader)
 	WmlQueryRows *rows = &reader->rows;
 	int64	   *next = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
 
-	for (int64 i = 0; i < rows->count; i++)
-		rows->start[reader->task[i] + 1]++;
-	for (int64 j = 0; j < rows->tasks; j++)
-		rows->start[j + 1] += rows->start[j];
 	rows->x = arrange_values(reader, rows->x, rows->inputs, next);
 	rows->y = arrange_values(reader, rows->y, 1, next);
 	rows->exposure = arrange_values(reader, rows->exposure, 1, next);
 	rows->weight = arrange_values(reader, rows->weight, 1, next);
 	rows->alpha = arrange_values(reader, rows->alpha, 1, next);
 	pfree(next);
-	pfree(reader->task);
 }
 
 /* Say where tasks begin and end. */
@@ -388,10 +395,18 @@ delimit_tasks(Reader *reader)
 		rows->tasks = rows->count > 0 ? 1 : 0;
 	rows->start = (int64 *) MemoryContextAllocHuge(reader->context, (rows->tasks + 1) * sizeof(int64));
 	memset(rows->start, 0, (rows->tasks + 1) * sizeof(int64));
-	if (rows->count > 0 && reader->task_type != NULL)
-		arrange(reader);
-	else
+	if (rows->count == 0 || reader->task_type == NULL)
+	{
 		rows->start[rows->tasks] = rows->count;
+		return;
+	}
+	for (int64 i = 0; i < rows->count; i++)
+		rows->start[reader->task[i] + 1]++;
+	for (int64 j = 0; j < rows->tasks; j++)
+		rows->start[j + 1] += rows->start[j];
+	if (reader->mixed)
+		arrange(reader);
+	pfree(reader->task);
 }
 
 static CachedPlanSource *
