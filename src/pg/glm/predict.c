@@ -121,11 +121,12 @@ predict_mean(FunctionCallInfo fcinfo, const WmlcPrior *prior, double exposure)
 {
 	WmlcLikelihood likelihood = {.family = prior->family, .dispersion = prior->dispersion};
 	WmlcPrediction prediction;
+	double		mean;
 	Datum		values[3];
 
 	wml_predict_args(fcinfo, prior, &prediction);
-	values[0] = Float8GetDatum(exposure * wmlc_likelihood_expected_mean(&likelihood, prediction.estimate,
-																		prediction.mean_variance));
+	mean = wmlc_likelihood_expected_mean(&likelihood, prediction.estimate, prediction.mean_variance);
+	values[0] = Float8GetDatum(exposure * mean);
 	values[1] = Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_lower));
 	values[2] = Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_upper));
 	return wml_composite(fcinfo, values, NULL);
