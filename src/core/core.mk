@@ -1,8 +1,9 @@
 # How the core is compiled and linked: by the extension (EXTENSION_LIBS) and by its unit tests (CORE_LIBS).
 
-# Double-double arithmetic needs every operation rounded by itself.  The flag stands among the
-# preprocessor's because PGXS passes only those on to the compiler that makes the JIT's bitcode.
-CORE_CPPFLAGS = -Isrc -ffp-contract=off
+# Double-double arithmetic needs every operation rounded by itself.  Nobody looks at errno after sqrt(), which is
+# one instruction then, for whole vectors.  The flags stand among the preprocessor's because PGXS
+# passes only those on to the compiler that makes the JIT's bitcode.
+CORE_CPPFLAGS = -Isrc -ffp-contract=off -fno-math-errno
 
 # A backend must stay single-threaded, so on Debian link the serial OpenBLAS by name, whichever
 # variant the administrator made the default.

@@ -107,11 +107,11 @@ wmlc_likelihood_shape(const WmlcLikelihood *likelihood, const WmlcResponse *row,
 	return row->y * eta - (k > 0.0 ? (row->y + 1.0 / k) * log1p(k * mu) : mu);
 }
 
-/* log (y!), also between whole numbers */
+/* log (y!), also between whole numbers; of yes and no without much ado */
 static double
 log_factorial(double y)
 {
-	return lgamma(y + 1.0);
+	return y == 0.0 || y == 1.0 ? 0.0 : lgamma(y + 1.0);
 }
 
 double

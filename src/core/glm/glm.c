@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/golden.h"
 #include "core/glm/glm.h"
 #include "core/linalg/solve.h"
 
@@ -29,6 +30,7 @@
 #define MOST_HALVINGS 30
 #define DISPERSION_ROUNDS 50
 #define DISPERSION_TOLERANCE 1e-7
+#define DISPERSION_WIDTH 1e-8
 #define LEAST_LOG_DISPERSION -16.0
 #define LARGEST_LOG_DISPERSION 10.0
 
@@ -367,48 +369,14 @@ find_loglik(const Fit *fit)
 	return sum;
 }
 
+/* How unlikely the rows are at this dispersion and these coefficients. */
 static double
-loglik_at(Fit *fit, double log_dispersion)
+unlikely_at(void *arg, double log_dispersion)
 {
+	Fit		   *fit = arg;
+
 	fit->likelihood.dispersion = exp(log_dispersion);
-	return find_loglik(fit);
-}
-
-/*
- * The dispersion that the rows are most likely under at these coefficients, by
- * the golden section.
- */
-static void
-choose_dispersion(Fit *fit, double from, double to)
-{
-	const double ratio = 0.6180339887498949;
-	double		a = to - ratio * (to - from);
-	double		b = from + ratio * (to - from);
-	double		at_a = loglik_at(fit, a);
-	double		at_b = loglik_at(fit, b);
-
-	while (to - from > 1e-8)
-	{
-		if (at_a > at_b)
-		{
-			to = b;
-			b = a;
-			at_b = at_a;
-			a = to - ratio * (to - from);
-			at_a = loglik_at(fit, a);
-		}
-		else
-		{
-			from = a;
-			a = b;
-			at_a = at_b;
-			b = from + ratio * (to - from);
-			at_b = loglik_at(fit, b);
-		}
-		if (wmlc_interrupted(fit->options->poll))
-			return;
-	}
-	fit->likelihood.dispersion = exp(0.5 * (from + to));
+	return -find_loglik(fit);
 }
 
 /* Coefficients and dispersion in turn. */
@@ -420,12 +388,15 @@ iterate_dispersion(Fit *fit)
 	for (int i = 0; i < DISPERSION_ROUNDS; i++)
 	{
 		double		before = log(fit->likelihood.dispersion);
+		double		best;
 		double		change;
 		WmlcStatus	status;
 
-		choose_dispersion(fit, fmax(before - width, LEAST_LOG_DISPERSION),
-						  fmin(before + width, LARGEST_LOG_DISPERSION));
-		change = fabs(log(fit->likelihood.dispersion) - before);
+		best = wmlc_golden_section(unlikely_at, fit, fmax(before - width, LEAST_LOG_DISPERSION),
+								   fmin(before + width, LARGEST_LOG_DISPERSION),
+								   DISPERSION_WIDTH, fit->options->poll);
+		fit->likelihood.dispersion = exp(best);
+		change = fabs(best - before);
 		fit->model->iterations = 0;
 		status = iterate(fit);
 		if (status != WMLC_OK || fit->model->separated || change < DISPERSION_TOLERANCE)

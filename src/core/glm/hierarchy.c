@@ -155,7 +155,9 @@ fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, W
 	};
 
 	prior_options.fixed_noise = 1.0;
-	prior_options.tolerance = fmax(WMLC_PRIOR_TOLERANCE, fmin(FIT_TOLERANCE * tolerance * tolerance, MOST_FIT_TOLERANCE));
+	prior_options.tolerance = fmax(WMLC_PRIOR_TOLERANCE,
+								   fmin(FIT_TOLERANCE * tolerance * tolerance,
+										MOST_FIT_TOLERANCE));
 	prior_options.near = hierarchy->started ? hierarchy->used : NULL;
 	return wmlc_prior_fit(&tasks, &prior_options, prior, work);
 }

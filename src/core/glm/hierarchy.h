@@ -85,8 +85,8 @@ extern size_t wmlc_hierarchy_workspace(int dims, size_t tasks,
 
 /*
  * Fit the prior, whose arrays the caller has set.  hierarchy->likelihood and
- * find_dispersion are the caller's too; the rest is set up in `work`.  prior->loglik is the evidence of
- * all tasks, up to the constants of the responses.
+ * find_dispersion are the caller's too; the rest is set up in `work`.  prior->loglik
+ * is the evidence of all tasks, up to the constants of the responses.
  */
 extern WmlcStatus wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 									 const WmlcHierarchyOptions *options, WmlcPrior *prior,

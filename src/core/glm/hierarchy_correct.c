@@ -3,10 +3,10 @@
  *	  Posteriors beyond expectation propagation: see hierarchy_correct.h.
  */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "core/glm/hierarchy_correct.h"
+#include "core/glm/lanes.h"
 
 #define DIMS WMLC_MOST_CORRECTED_DIMS
 #define ROWS WMLC_MOST_CORRECTED_ROWS	/* whole vectors */
@@ -14,69 +14,26 @@
 /* At the most this share of a row's weight is taken back. */
 #define LARGEST_SHARE 0.5
 
-#define LANES 8
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-typedef double Lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-
-/* Vectors are passed between inlined functions only: no calling convention matters. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 /* The rows of a task, standardised, and zeros up to whole vectors. */
 typedef struct Pairs
 {
 	int			d;
 	int			count;
 	int			vectors;
-	Lanes		along[DIMS][ROWS / LANES];	/* features over the predictor's standard deviation */
-	double		covariance[ROWS][DIMS]; /* of coefficients with it */
-	Lanes		skew[ROWS / LANES];
-	Lanes		excess[ROWS / LANES];
+	double		along[DIMS][ROWS];	/* features over the predictor's standard deviation */
+	double		covariance[DIMS][ROWS]; /* of coefficients with it */
+	double		skew[ROWS];
+	double		excess[ROWS];
 	double		weight[ROWS];	/* times the predictor's variance */
 
-	/* M = sum w_ij x_i x_j' and g = sum s_i x_i, over pairs; and the least weight that a row has left. */
+	/* Over pairs: M = sum w_ij x_i x_j' and g = sum s_i x_i; and how much of them is taken. */
 	double		spread[DIMS * DIMS];
 	double		pull[DIMS];
 	double		shift[ROWS];
+	double		taken[ROWS];	/* of a row's weight */
 	double		evidence;
 	double		share;
 } Pairs;
-
-static void
-standardise(Pairs *pairs, const double *x, const WmlcWorkingRow *rows, const double *covariance)
-{
-	int			d = pairs->d;
-
-	pairs->vectors = (pairs->count + LANES - 1) / LANES;
-	for (int i = 0; i < pairs->vectors * LANES; i++)
-	{
-		bool		is_row = i < pairs->count;
-		double		variance = 0.0,
-					unit;
-
-		for (int k = 0; k < d && is_row; k++)
-		{
-			double		sum = 0.0;
-
-			for (int l = 0; l < d; l++)
-				sum += covariance[k * d + l] * x[i * d + l];
-			pairs->covariance[i][k] = sum;
-			variance += sum * x[i * d + k];
-		}
-		unit = variance > 0.0 ? 1.0 / sqrt(variance) : 0.0;
-		for (int k = 0; k < d; k++)
-		{
-			pairs->along[k][i / LANES][i % LANES] = is_row ? x[i * d + k] * unit : 0.0;
-			if (is_row)
-				pairs->covariance[i][k] *= unit;
-		}
-		pairs->skew[i / LANES][i % LANES] = is_row ? rows[i].skew : 0.0;
-		pairs->excess[i / LANES][i % LANES] = is_row ? rows[i].excess : 0.0;
-		if (is_row)
-			pairs->weight[i] = rows[i].weight * variance;
-	}
-}
 
 ALWAYS_INLINE double
 total(Lanes x)
@@ -84,110 +41,142 @@ total(Lanes x)
 	return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
 }
 
-ALWAYS_INLINE Lanes
-absolute(Lanes x)
+/* The rows of vector v; where there are none, or a row that does not vary, zeros. */
+ALWAYS_INLINE void
+standardise(Pairs *pairs, int d, int v, const double *x, const WmlcWorkingRow *rows,
+			const double *covariance)
 {
-	return (Lanes) ((Bits) x & UINT64_C(0x7fffffffffffffff));
+	int			first = v * LANES;
+	Lanes		variance = {0.0},
+				unit;
+
+	for (int l = 0; l < LANES; l++)
+	{
+		bool		is_row = first + l < pairs->count;
+		int			i = is_row ? first + l : 0;
+
+		for (int k = 0; k < d; k++)
+			pairs->along[k][first + l] = is_row ? x[i * d + k] : 0.0;
+		pairs->skew[first + l] = is_row ? rows[i].skew : 0.0;
+		pairs->excess[first + l] = is_row ? rows[i].excess : 0.0;
+		pairs->weight[first + l] = is_row ? rows[i].weight : 0.0;
+	}
+	for (int k = 0; k < d; k++)
+	{
+		Lanes		sum = {0.0};
+
+		for (int l = 0; l < d; l++)
+			sum += covariance[k * d + l] * load(&pairs->along[l][first]);
+		store(&pairs->covariance[k][first], sum);
+		variance += sum * load(&pairs->along[k][first]);
+	}
+	store(&pairs->weight[first], load(&pairs->weight[first]) * variance);
+	unit = (Lanes) ((Bits) (1.0 / square_root(variance)) & (Bits) (variance > 0.0));
+	for (int k = 0; k < d; k++)
+	{
+		store(&pairs->along[k][first], load(&pairs->along[k][first]) * unit);
+		store(&pairs->covariance[k][first], load(&pairs->covariance[k][first]) * unit);
+	}
 }
 
-/* Row i against all others.  No row may lose more of its weight than a share. */
+/*
+ * The rows of vector v, one in each lane, against all others; what the sums over pairs
+ * have of them.
+ */
 ALWAYS_INLINE void
-pair_row(Pairs *pairs, int i)
+pair_vector(Pairs *pairs, int d, int v)
 {
-	int			d = pairs->d;
-	double		a = pairs->skew[i / LANES][i % LANES],
-				b = pairs->excess[i / LANES][i % LANES],
-				taken;
+	int			first = v * LANES;
 	Lanes		shift = {0.0},
 				evidence = {0.0},
-				sizes = {0.0},
-				others[DIMS] = {{0.0}};
+				taken = {0.0},
+				skew = load(&pairs->skew[first]),
+				excess = load(&pairs->excess[first]),
+				others[DIMS];
 
-	for (int v = 0; v < pairs->vectors; v++)
+	for (int k = 0; k < d; k++)
+		others[k] = (Lanes) {0.0};
+	for (int i = 0; i < pairs->count; i++)
 	{
 		Lanes		r = {0.0},
 					square,
-					skews = a * pairs->skew[v],
-					excesses,
+					cube,
+					skews = pairs->skew[i] * skew,
+					excesses = pairs->excess[i] * excess,
 					spread;
 
 		for (int k = 0; k < d; k++)
-			r += pairs->covariance[i][k] * pairs->along[k][v];
-		if (v == i / LANES)
+			r += pairs->covariance[k][i] * load(&pairs->along[k][first]);
+		if (i / LANES == v)
 			r[i % LANES] = 0.0;
 		square = r * r;
-		excesses = b * pairs->excess[v] * r;
-		spread = square * (skews * (1.0 / 2.0) + excesses * (1.0 / 6.0));
-		shift += square * r * pairs->skew[v];
-		evidence += square * r * (skews * (1.0 / 6.0) + excesses * (1.0 / 24.0));
-		sizes += absolute(spread);
+		cube = square * r;
+		spread = square * skews * (1.0 / 2.0) + cube * excesses * (1.0 / 6.0);
+		shift += cube * pairs->skew[i];
+		evidence += cube * (skews * (1.0 / 6.0) + r * excesses * (1.0 / 24.0));
+		taken += absolute(spread);
 		for (int k = 0; k < d; k++)
-			others[k] += spread * pairs->along[k][v];
+			others[k] += spread * pairs->along[k][i];
 	}
-	pairs->shift[i] = total(shift) * b / 6.0;
+	shift *= excess * (1.0 / 6.0);
+	store(&pairs->shift[first], shift);
+	store(&pairs->taken[first], taken);
 	pairs->evidence += 0.5 * total(evidence);
-	taken = total(sizes);
-	if (taken * pairs->share > LARGEST_SHARE * pairs->weight[i])
-		pairs->share = LARGEST_SHARE * pairs->weight[i] / taken;
 	for (int k = 0; k < d; k++)
 	{
-		double		along = pairs->along[k][i / LANES][i % LANES];
+		Lanes		along = load(&pairs->along[k][first]);
 
-		pairs->pull[k] += along * pairs->shift[i];
+		pairs->pull[k] += total(along * shift);
 		for (int l = 0; l < d; l++)
-			pairs->spread[k * d + l] += along * total(others[l]);
+			pairs->spread[k * d + l] += total(along * others[l]);
 	}
 }
 
 ALWAYS_INLINE void
-pair_rows(Pairs *pairs)
+pair_rows_of(Pairs *pairs, int d, const double *x, const WmlcWorkingRow *rows,
+			 const double *covariance)
 {
-	memset(pairs->spread, 0, pairs->d * pairs->d * sizeof(double));
-	memset(pairs->pull, 0, pairs->d * sizeof(double));
-	pairs->evidence = 0.0;
+	for (int v = 0; v < pairs->vectors; v++)
+		standardise(pairs, d, v, x, rows, covariance);
+	for (int v = 0; v < pairs->vectors; v++)
+		pair_vector(pairs, d, v);
+}
+
+/* Sums stay in registers where the compiler knows how many there are. */
+ALWAYS_INLINE void
+pair_rows_body(Pairs *pairs, const double *x, const WmlcWorkingRow *rows, const double *covariance)
+{
+	switch (pairs->d)
+	{
+		case 1:
+			pair_rows_of(pairs, 1, x, rows, covariance);
+			break;
+		case 2:
+			pair_rows_of(pairs, 2, x, rows, covariance);
+			break;
+		case 3:
+			pair_rows_of(pairs, 3, x, rows, covariance);
+			break;
+		case 4:
+			pair_rows_of(pairs, 4, x, rows, covariance);
+			break;
+		default:
+			pair_rows_of(pairs, pairs->d, x, rows, covariance);
+	}
+}
+
+LANES_FUNCTION(static, void, pair_rows,
+			   (Pairs *pairs, const double *x, const WmlcWorkingRow *rows,
+				const double *covariance), (pairs, x, rows, covariance))
+
+/* No row may lose more of its weight than a share. */
+static void
+find_share(Pairs *pairs)
+{
 	pairs->share = 1.0;
 	for (int i = 0; i < pairs->count; i++)
-		pair_row(pairs, i);
-}
-
-static void
-pair_rows_plain(Pairs *pairs)
-{
-	pair_rows(pairs);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2")))
-static void
-pair_rows_avx2(Pairs *pairs)
-{
-	pair_rows(pairs);
-}
-
-__attribute__((target("avx512f")))
-static void
-pair_rows_avx512(Pairs *pairs)
-{
-	pair_rows(pairs);
-}
-#endif
-
-static void
-find_pairs(Pairs *pairs)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f"))
-	{
-		pair_rows_avx512(pairs);
-		return;
-	}
-	if (__builtin_cpu_supports("avx2"))
-	{
-		pair_rows_avx2(pairs);
-		return;
-	}
-#endif
-	pair_rows_plain(pairs);
+		if (pairs->taken[i] * pairs->share > LARGEST_SHARE * pairs->weight[i])
+			pairs->share = LARGEST_SHARE * pairs->weight[i] / pairs->taken[i];
 }
 
 /* result = a b, d x d by rows */
@@ -251,8 +240,8 @@ find_slack(const Pairs *pairs, const double *x, const WmlcWorkingRow *rows, cons
 }
 
 /*
- * To X'X goes A = -(M - M C M), which makes C + C M C of the covariance C but for terms of third order,
- * and to X'y what then moves the mean by C g.  y'y gets what keeps the sums those of
+ * To X'X goes A = -(M - M C M), which makes C + C M C of the covariance C but for terms of
+ * third order, and to X'y what then moves the mean by C g.  y'y gets what keeps the sums those of
  * rows, which is a constant like any other and taken off the evidence.
  */
 double
@@ -268,8 +257,12 @@ wmlc_correction_find(int d, int count, const double *x, const WmlcWorkingRow *ro
 
 	pairs.d = d;
 	pairs.count = count;
-	standardise(&pairs, x, rows, covariance);
-	find_pairs(&pairs);
+	pairs.vectors = (count + LANES - 1) / LANES;
+	pairs.evidence = 0.0;
+	memset(pairs.spread, 0, d * d * sizeof(double));
+	memset(pairs.pull, 0, d * sizeof(double));
+	pair_rows(&pairs, x, rows, covariance);
+	find_share(&pairs);
 	for (int k = 0; k < d * d; k++)
 		pairs.spread[k] *= pairs.share;
 	multiply(d, pairs.spread, covariance, product);
@@ -285,7 +278,8 @@ wmlc_correction_find(int d, int count, const double *x, const WmlcWorkingRow *ro
 	slack = find_slack(&pairs, x, rows, coef);
 	*squares = form(d, correction->precision, coef, coef) + 2.0 * moved + slack;
 	return pairs.share * pairs.evidence
-		+ 0.5 * (log_change(d, correction->precision, covariance) + slack - form(d, covariance, g, g));
+		+ 0.5 * (log_change(d, correction->precision, covariance) + slack
+				 - form(d, covariance, g, g));
 }
 
 /* Solve (I - C A) X = C by elimination with pivoting, X and C being d x d, into C. */

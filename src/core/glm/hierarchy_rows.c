@@ -7,31 +7,38 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/base/golden.h"
 #include "core/glm/hierarchy.h"
 #include "core/glm/hierarchy_correct.h"
 
 #define FIRST_DISPERSION 0.5
 #define LEAST_LOG_DISPERSION -16.0
 #define LARGEST_LOG_DISPERSION 6.0
+#define DISPERSION_WIDTH 1e-5
 
 typedef struct Space
 {
-	WmlcGram   *gram;
-	double	   *rows;			/* of a batch */
+	double	   *rows;			/* of a batch, each with its response */
 	WmlcWorkingRow *kept;		/* of all rows */
 	double	   *corrections;	/* d x d and d of each task, or NULL */
 } Space;
+
+/* Numbers of a task's correction. */
+static inline size_t
+correction_size(size_t d)
+{
+	return d * d + d;
+}
 
 static size_t
 rows_layout(int dims, size_t count, size_t tasks, Space *space, void *work)
 {
 	WmlcArena	arena = {work, 0};
 
-	space->gram = wmlc_arena_take(&arena, 1, wmlc_gram_bytes(dims));
 	space->rows = wmlc_arena_doubles(&arena, wmlc_row_batch_doubles(dims));
 	space->kept = wmlc_arena_take(&arena, count, sizeof(WmlcWorkingRow));
 	space->corrections = dims > WMLC_MOST_CORRECTED_DIMS ? NULL
-		: wmlc_arena_doubles(&arena, tasks * ((size_t) dims * dims + dims));
+		: wmlc_arena_doubles(&arena, tasks * correction_size(dims));
 	return arena.used;
 }
 
@@ -65,13 +72,22 @@ task_alpha(const WmlcHierarchy *hierarchy, size_t j)
 	return hierarchy->alpha == NULL ? 1.0 : hierarchy->alpha[j];
 }
 
+/* The rows and posteriors that a dispersion is to suit. */
+typedef struct Dispersed
+{
+	const WmlcHierarchyRows *rows;
+	const WmlcHierarchy *hierarchy;
+} Dispersed;
+
 /*
- * The log-likelihood of all rows that may be expected under the tasks' posteriors,
- * by three nodes.
+ * Minus the log-likelihood of all rows that may be expected under the tasks'
+ * posteriors, by three nodes.
  */
 static double
-expected_loglik(const WmlcHierarchyRows *rows, const WmlcHierarchy *hierarchy, double log_dispersion)
+expected_loss(void *arg, double log_dispersion)
 {
+	const WmlcHierarchyRows *rows = ((const Dispersed *) arg)->rows;
+	const WmlcHierarchy *hierarchy = ((const Dispersed *) arg)->hierarchy;
 	WmlcLikelihood likelihood = {hierarchy->likelihood.family, exp(log_dispersion)};
 	int			d = hierarchy->dims;
 	double		sum = 0.0;
@@ -89,48 +105,26 @@ expected_loglik(const WmlcHierarchyRows *rows, const WmlcHierarchy *hierarchy, d
 				+ wmlc_likelihood_shape(&likelihood, &response, eta - reach) / 6.0
 				+ wmlc_likelihood_shape(&likelihood, &response, eta + reach) / 6.0;
 
-			sum += task_alpha(hierarchy, j) * response.weight * (shape + wmlc_likelihood_constant(&likelihood, &response));
+			sum -= task_alpha(hierarchy, j) * response.weight
+				* (shape + wmlc_likelihood_constant(&likelihood, &response));
 		}
 	return sum;
 }
 
-/* The best dispersion under the tasks' posteriors, by the golden section. */
+/* The best dispersion under the tasks' posteriors. */
 static void
 update_dispersion(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy)
 {
-	const double ratio = 0.6180339887498949;
+	Dispersed	dispersed = {rows, hierarchy};
 	double		before = log(hierarchy->likelihood.dispersion);
 	double		width = hierarchy->dispersion_change < 0.3 ? 1.0 : INFINITY;
-	double		from = fmax(before - width, LEAST_LOG_DISPERSION);
-	double		to = fmin(before + width, LARGEST_LOG_DISPERSION);
-	double		a = to - ratio * (to - from);
-	double		b = from + ratio * (to - from);
-	double		at_a = expected_loglik(rows, hierarchy, a);
-	double		at_b = expected_loglik(rows, hierarchy, b);
+	double		best = wmlc_golden_section(expected_loss, &dispersed,
+										   fmax(before - width, LEAST_LOG_DISPERSION),
+										   fmin(before + width, LARGEST_LOG_DISPERSION),
+										   DISPERSION_WIDTH, rows->poll);
 
-	while (to - from > 1e-5 && !wmlc_interrupted(rows->poll))
-	{
-		bool		left = at_a > at_b;
-
-		if (left)
-		{
-			to = b;
-			b = a;
-			at_b = at_a;
-			a = to - ratio * (to - from);
-			at_a = expected_loglik(rows, hierarchy, a);
-		}
-		else
-		{
-			from = a;
-			a = b;
-			at_a = at_b;
-			b = from + ratio * (to - from);
-			at_b = expected_loglik(rows, hierarchy, b);
-		}
-	}
-	hierarchy->likelihood.dispersion = exp(0.5 * (from + to));
-	hierarchy->dispersion_change = fabs(0.5 * (from + to) - before);
+	hierarchy->likelihood.dispersion = exp(best);
+	hierarchy->dispersion_change = fabs(best - before);
 }
 
 /*
@@ -180,21 +174,20 @@ queue_task(WmlcRowQueue *queue, const WmlcGlmRows *rows, size_t first, size_t en
 static WmlcCorrection
 task_correction(const Space *space, int d, size_t j)
 {
-	double	   *start = space->corrections + j * ((size_t) d * d + d);
+	double	   *start = space->corrections + j * correction_size(d);
 
 	return (WmlcCorrection) {start, start + (size_t) d * d};
 }
 
-/* Correct the gram of a task of not too many rows; what that adds to the evidence. */
+/* Correct the sums of a task of not too many rows; what that adds to the evidence. */
 static double
-correct_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
+correct_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space,
+			 double *hi, double *lo)
 {
 	int			d = hierarchy->dims;
 	size_t		first = rows->start[j];
 	int64_t		count = rows->start[j + 1] - rows->start[j];
 	WmlcCorrection correction;
-	double	   *sums = space->gram->sums;
-	double	   *low = sums + wmlc_triangle_size(d + 1);
 	double		squares,
 				evidence;
 	int			at = 0;
@@ -204,7 +197,7 @@ correct_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, 
 	correction = task_correction(space, d, j);
 	if (!hierarchy->correct || hierarchy->careful || count > WMLC_MOST_CORRECTED_ROWS)
 	{
-		memset(correction.precision, 0, ((size_t) d * d + d) * sizeof(double));
+		memset(correction.precision, 0, correction_size(d) * sizeof(double));
 		return 0.0;
 	}
 	evidence = wmlc_correction_find(d, (int) count, rows->rows.x + first * d, space->kept + first,
@@ -213,40 +206,69 @@ correct_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, 
 	for (int i = 0; i <= d; i++)
 		for (int k = i; k <= d; k++, at++)
 		{
-			WmlcDd		sum = wmlc_dd_add_d((WmlcDd) {sums[at], low[at]},
-											i == d ? squares : k == d ? correction.pull[i]
-											: 0.5 * (correction.precision[i * d + k] + correction.precision[k * d + i]));
+			double		more = i == d ? squares : k == d ? correction.pull[i]
+				: 0.5 * (correction.precision[i * d + k] + correction.precision[k * d + i]);
+			WmlcDd		sum = wmlc_dd_add_d((WmlcDd) {hi[at], lo[at]}, more);
 
-			sums[at] = sum.hi;
-			low[at] = sum.lo;
+			hi[at] = sum.hi;
+			lo[at] = sum.lo;
 		}
 	return evidence;
 }
 
-/* The gram of a task's working rows. */
+/*
+ * Add up the products of a task's working rows, of which those that have weight count.
+ * Nothing but these sums is wanted of their gram.
+ */
+static int64_t
+add_rows(const WmlcHierarchyRows *rows, int d, size_t j, const Space *space, double *hi, double *lo)
+{
+	double		weights[WMLC_LOOP_ROWS];
+	int			p = d + 1;
+	int			waiting = 0;
+	int64_t		count = 0;
+
+	for (int64_t i = rows->start[j]; i < rows->start[j + 1]; i++)
+	{
+		const WmlcWorkingRow *row = &space->kept[i];
+		double	   *z = space->rows + (size_t) waiting * p;
+
+		if (row->weight != 0.0)
+		{
+			memcpy(z, rows->rows.x + i * d, d * sizeof(double));
+			z[d] = row->response;
+			weights[waiting++] = row->weight;
+			count++;
+		}
+		if (waiting == 0 || (waiting < WMLC_LOOP_ROWS && i + 1 < rows->start[j + 1]))
+			continue;
+		memset(space->rows + (size_t) waiting * p, 0, WMLC_ROW_PADDING * sizeof(double));
+		wmlc_gram_add_products(p, waiting, space->rows, p, weights, hi, lo);
+		waiting = 0;
+	}
+	return count;
+}
+
+/* The moments of a task. */
 static WmlcStatus
 gather_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
 {
-	size_t		d = hierarchy->dims;
 	size_t		entries = wmlc_triangle_size(hierarchy->dims + 1);
-	WmlcRowBatch batch = {.gram = space->gram, .rows = space->rows};
+	double	   *hi = hierarchy->moments + j * entries;
+	double	   *lo = hierarchy->moments_lo + j * entries;
 	double		log_scale = 0.0;
 
-	wmlc_gram_init(space->gram, hierarchy->dims);
+	memset(hi, 0, entries * sizeof(double));
+	memset(lo, 0, entries * sizeof(double));
+	hierarchy->rows[j] = (double) add_rows(rows, hierarchy->dims, j, space, hi, lo);
 	for (int64_t i = rows->start[j]; i < rows->start[j + 1]; i++)
-	{
-		wmlc_row_batch_add(&batch, rows->rows.x + i * d, space->kept[i].response,
-						   space->kept[i].weight);
 		log_scale += space->kept[i].log_scale;
-	}
-	wmlc_row_batch_flush(&batch);
-	log_scale += correct_task(rows, hierarchy, j, space);
+	log_scale += correct_task(rows, hierarchy, j, space, hi, lo);
 	hierarchy->log_scale += task_alpha(hierarchy, j) * log_scale;
-	memcpy(hierarchy->moments + j * entries, space->gram->sums, entries * sizeof(double));
-	memcpy(hierarchy->moments_lo + j * entries, space->gram->sums + entries,
-		   entries * sizeof(double));
-	hierarchy->rows[j] = (double) wmlc_gram_weighted_rows(space->gram);
-	return wmlc_gram_is_finite(space->gram) ? WMLC_OK : WMLC_NOT_FINITE;
+	for (size_t i = 0; i < entries; i++)
+		if (!isfinite(hi[i]))
+			return WMLC_NOT_FINITE;
+	return WMLC_OK;
 }
 
 /* Tasks are done in groups of so many rows, so that small ones share lanes. */
@@ -298,7 +320,8 @@ wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy)
 
 	(void) rows_layout(hierarchy->dims, rows->rows.count, hierarchy->tasks, &space, rows->work);
 	if (space.corrections != NULL && !hierarchy->started)
-		memset(space.corrections, 0, hierarchy->tasks * ((size_t) hierarchy->dims * hierarchy->dims + hierarchy->dims) * sizeof(double));
+		memset(space.corrections, 0, hierarchy->tasks
+			   * correction_size(hierarchy->dims) * sizeof(double));
 	if (hierarchy->find_dispersion)
 	{
 		if (hierarchy->started)

@@ -32,7 +32,8 @@ normal_probability(double z)
 double
 wmlc_count_probability(const WmlcLikelihood *likelihood, double mean, double k)
 {
-	double		dispersion = likelihood->family == WMLC_NEGATIVE_BINOMIAL ? likelihood->dispersion : 0.0;
+	double		dispersion = likelihood->family == WMLC_NEGATIVE_BINOMIAL
+		? likelihood->dispersion : 0.0;
 
 	k = floor(k);
 	if (k < 0.0)
@@ -40,7 +41,8 @@ wmlc_count_probability(const WmlcLikelihood *likelihood, double mean, double k)
 	if (mean > LARGE_MEAN)
 	{
 		if (dispersion > LARGE_DISPERSION)
-			return 1.0 - wmlc_chi_square_tail(2.0 * ((k + 0.5) / mean) / dispersion, 2.0 / dispersion);
+			return 1.0 - wmlc_chi_square_tail(2.0 * ((k + 0.5) / mean) / dispersion,
+											  2.0 / dispersion);
 		return normal_probability(((k + 0.5) / mean - 1.0) / sqrt(1.0 / mean + dispersion));
 	}
 	if (dispersion > 1e-8)
@@ -57,7 +59,8 @@ typedef struct Mixture
 } Mixture;
 
 static void
-make_mixture(const WmlcLikelihood *likelihood, double eta, double sd, double exposure, Mixture *mixture)
+make_mixture(const WmlcLikelihood *likelihood, double eta, double sd, double exposure,
+			 Mixture *mixture)
 {
 	double		large = exposure * wmlc_likelihood_mean(likelihood, eta + 2.5 * sd);
 	double		step = fmin(fmax(0.5 / (sd * sqrt(large)), SHORTEST_STEP), LONGEST_STEP);
@@ -89,7 +92,8 @@ mixture_probability(const WmlcLikelihood *likelihood, const Mixture *mixture, do
 }
 
 double
-wmlc_count_quantile(const WmlcLikelihood *likelihood, double eta, double sd, double exposure, double p)
+wmlc_count_quantile(const WmlcLikelihood *likelihood, double eta, double sd, double exposure,
+					double p)
 {
 	Mixture		mixture;
 	double		low = -1.0;

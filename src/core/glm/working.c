@@ -50,7 +50,9 @@ typedef struct Nodes
 } Nodes;
 
 static const double three_t[] = {0.0, -1.7320508075688773, 1.7320508075688773};
-static const double three_weight[] = {0.66666666666666667, 0.16666666666666667, 0.16666666666666667};
+static const double three_weight[] = {
+	0.66666666666666667, 0.16666666666666667, 0.16666666666666667
+};
 
 static const double seven_t[] = {
 	0.0, -1.1544053947399682, 1.1544053947399682, -2.3667594107345413, 2.3667594107345413,
@@ -383,36 +385,6 @@ wmlc_predictor_variance(int d, const double *x, const double *covariance)
 	return fmax(sum, 0.0);
 }
 
-void
-wmlc_row_batch_flush(WmlcRowBatch *batch)
-{
-	int			p = batch->gram->dims + 1;
-
-	if (batch->count == 0)
-		return;
-	memset(batch->rows + (size_t) batch->count * p, 0, WMLC_ROW_PADDING * sizeof(double));
-	wmlc_gram_add_rows(batch->gram, batch->rows, p, batch->weights, batch->count);
-	batch->count = 0;
-}
-
-void
-wmlc_row_batch_add(WmlcRowBatch *batch, const double *x, double response, double weight)
-{
-	int			d = batch->gram->dims;
-	double	   *z = batch->rows + (size_t) batch->count * (d + 1);
-
-	if (weight == 0.0)
-	{
-		wmlc_gram_add_row(batch->gram, NULL, 0.0);
-		return;
-	}
-	memcpy(z, x, d * sizeof(double));
-	z[d] = response;
-	batch->weights[batch->count++] = weight;
-	if (batch->count == WMLC_LOOP_ROWS)
-		wmlc_row_batch_flush(batch);
-}
-
 /* ---- many rows ---- */
 
 /*
@@ -481,6 +453,45 @@ wmlc_row_queue_start(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
 		*place = wmlc_working_start(queue->likelihood, row);
 }
 
+/* Rows that wait to enter a gram together. */
+typedef struct Batch
+{
+	WmlcGram   *gram;
+	int			count;
+	double	   *rows;			/* WMLC_LOOP_ROWS x (d + 1), and the padding */
+	double		weights[WMLC_LOOP_ROWS];
+} Batch;
+
+static void
+flush_batch(Batch *batch)
+{
+	int			p = batch->gram->dims + 1;
+
+	if (batch->count == 0)
+		return;
+	memset(batch->rows + (size_t) batch->count * p, 0, WMLC_ROW_PADDING * sizeof(double));
+	wmlc_gram_add_rows(batch->gram, batch->rows, p, batch->weights, batch->count);
+	batch->count = 0;
+}
+
+static void
+add_to_batch(Batch *batch, const double *x, double response, double weight)
+{
+	int			d = batch->gram->dims;
+	double	   *z = batch->rows + (size_t) batch->count * (d + 1);
+
+	if (weight == 0.0)
+	{
+		wmlc_gram_add_row(batch->gram, NULL, 0.0);
+		return;
+	}
+	memcpy(z, x, d * sizeof(double));
+	z[d] = response;
+	batch->weights[batch->count++] = weight;
+	if (batch->count == WMLC_LOOP_ROWS)
+		flush_batch(batch);
+}
+
 /* Rows that are found together before they enter the gram. */
 #define GRAM_ROWS (4 * WMLC_WORKING_LANES)
 
@@ -490,7 +501,7 @@ wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, siz
 				  double *log_scale, double *space, WmlcPoll poll)
 {
 	WmlcRowQueue queue = {.likelihood = likelihood};
-	WmlcRowBatch batch = {.gram = gram, .rows = space};
+	Batch		batch = {.gram = gram, .rows = space};
 	WmlcWorkingRow found[GRAM_ROWS];
 	int			d = rows->dims;
 
@@ -517,10 +528,10 @@ wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, siz
 		wmlc_row_queue_flush(&queue);
 		for (int k = 0; k < count; k++)
 		{
-			wmlc_row_batch_add(&batch, rows->x + (i + k) * d, found[k].response, found[k].weight);
+			add_to_batch(&batch, rows->x + (i + k) * d, found[k].response, found[k].weight);
 			*log_scale += found[k].log_scale;
 		}
 	}
-	wmlc_row_batch_flush(&batch);
+	flush_batch(&batch);
 	return wmlc_gram_is_finite(gram) ? WMLC_OK : WMLC_NOT_FINITE;
 }

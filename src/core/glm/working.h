@@ -124,24 +124,12 @@ wmlc_predictor(int d, const double *x, const double *w)
 /* x'Vx for a symmetric V */
 extern double wmlc_predictor_variance(int d, const double *x, const double *covariance);
 
-/* Rows that wait to enter a gram together. */
-typedef struct WmlcRowBatch
-{
-	WmlcGram   *gram;
-	int			count;
-	double	   *rows;			/* WMLC_LOOP_ROWS x (d + 1), and the padding */
-	double		weights[WMLC_LOOP_ROWS];
-} WmlcRowBatch;
-
+/* Room for rows, each with its response, that are added to sums together. */
 static inline size_t
 wmlc_row_batch_doubles(int d)
 {
 	return (size_t) WMLC_LOOP_ROWS * (d + 1) + WMLC_ROW_PADDING;
 }
-
-extern void wmlc_row_batch_add(WmlcRowBatch *batch, const double *x, double response,
-							   double weight);
-extern void wmlc_row_batch_flush(WmlcRowBatch *batch);
 
 /*
  * Make `gram` the working gram of rows first up to end at N(coef, covariance),

@@ -7,20 +7,13 @@
  * bits.
  */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "core/glm/family.h"
+#include "core/glm/lanes.h"
 #include "core/glm/working_lanes.h"
 
-#define LANES WMLC_WORKING_LANES
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-typedef double Lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-
-/* Vectors are passed between inlined functions only: no calling convention matters. */
-#pragma GCC diagnostic ignored "-Wpsabi"
+_Static_assert(LANES == WMLC_WORKING_LANES, "rows come in whole vectors");
 
 /* Nodes reach this far; a wider distribution than WIDEST_SD would take too many of them. */
 #define WIDEST_NODE 8.5
@@ -29,7 +22,10 @@ typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_ali
 #define WIDEST_SD 10.0
 #define MOST_HALF 61
 
-/* Without a parabola to divide by, nodes need not reach as far; nor can it be left too narrow, or far off. */
+/*
+ * Without a parabola to divide by, nodes need not reach as far; nor can it be left too
+ * narrow, or far off.
+ */
 #define WIDEST_STEP_NODE 7.5
 #define LARGEST_SHARE 0.9
 #define FARTHEST_MEAN 5.0
@@ -66,10 +62,13 @@ smaller(Lanes x, Lanes y)
 	return choose((Bits) (x < y), x, y);
 }
 
-ALWAYS_INLINE Lanes
-absolute(Lanes x)
+ALWAYS_INLINE bool
+all_set(Bits mask)
 {
-	return (Lanes) ((Bits) x & UINT64_C(0x7fffffffffffffff));
+	for (int l = 0; l < LANES; l++)
+		if (mask[l] == 0)
+			return false;
+	return true;
 }
 
 ALWAYS_INLINE double
@@ -285,7 +284,8 @@ find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_s
 		*b += choose(done, all(0.0), tilted.step_b);
 		*k += choose(done, all(0.0), tilted.step_k);
 		done |= last;
-		safe &= (Bits) (*k > 0.0) & (Bits) (*k < LARGEST_CURVATURE) & (Bits) (absolute(*b) < 10.0 * WIDEST_SD);
+		safe &= (Bits) (*k > 0.0) & (Bits) (*k < LARGEST_CURVATURE)
+			& (Bits) (absolute(*b) < 10.0 * WIDEST_SD);
 		*k = choose(safe, *k, all(0.5));
 		*b = choose(safe, *b, all(0.0));
 		if (largest(choose(done | ~safe, all(0.0), all(1.0))) == 0.0)
@@ -384,12 +384,11 @@ spread_rows(WmlcWorkingLanes *rows, Lanes m)
 				fine;
 	unsigned	hard = 0;
 
-	memcpy(&sign, rows->sign, sizeof(Lanes));
-	memcpy(&variance, rows->variance, sizeof(Lanes));
+	sign = load(rows->sign);
+	variance = load(rows->variance);
 	fine = (Bits) (variance <= WIDEST_SD * WIDEST_SD);
 	variance = choose(fine, variance, all(1.0));
-	for (int l = 0; l < LANES; l++)
-		sd[l] = sqrt(variance[l]);
+	sd = square_root(variance);
 	place_nodes(m, sd, &nodes, &b, &k);
 	narrow = (Bits) (nodes.up[0] * (1.0 - nodes.up[0]) * variance <= WMLC_NARROW);
 	fine &= find_parabolas(&nodes, narrow, &b, &k, &log_sum, &skew, &excess);
@@ -403,11 +402,11 @@ spread_rows(WmlcWorkingLanes *rows, Lanes m)
 	log_sum += 0.5 * b * b / k;
 	m = sign * (m + b * sd / k);
 	skew *= sign;
-	memcpy(rows->response, &m, sizeof(Lanes));
-	memcpy(rows->weight, &weight, sizeof(Lanes));
-	memcpy(rows->log_scale, &log_sum, sizeof(Lanes));
-	memcpy(rows->skew, &skew, sizeof(Lanes));
-	memcpy(rows->excess, &excess, sizeof(Lanes));
+	store(rows->response, m);
+	store(rows->weight, weight);
+	store(rows->log_scale, log_sum);
+	store(rows->skew, skew);
+	store(rows->excess, excess);
 	for (int l = 0; l < LANES; l++)
 		hard |= fine[l] == 0 ? 1U << l : 0U;
 	return hard;
@@ -425,23 +424,23 @@ point_rows(WmlcWorkingLanes *rows, Lanes m)
 	Lanes		move = score / weight;
 	Lanes		log_scale = logarithm(likely) + 0.5 * score * move;
 
-	memcpy(&sign, rows->sign, sizeof(Lanes));
+	sign = load(rows->sign);
 	m = sign * (m + move);
-	memcpy(rows->response, &m, sizeof(Lanes));
-	memcpy(rows->weight, &weight, sizeof(Lanes));
-	memcpy(rows->log_scale, &log_scale, sizeof(Lanes));
-	memset(rows->skew, 0, sizeof(Lanes));
-	memset(rows->excess, 0, sizeof(Lanes));
+	store(rows->response, m);
+	store(rows->weight, weight);
+	store(rows->log_scale, log_scale);
+	store(rows->skew, all(0.0));
+	store(rows->excess, all(0.0));
 }
 
 ALWAYS_INLINE unsigned
-find_rows(WmlcWorkingLanes *rows)
+wmlc_working_lanes_body(WmlcWorkingLanes *rows)
 {
 	Lanes		m,
 				sign;
 
-	memcpy(&m, rows->eta, sizeof(Lanes));
-	memcpy(&sign, rows->sign, sizeof(Lanes));
+	m = load(rows->eta);
+	sign = load(rows->sign);
 	m = larger(smaller(sign * m, all(WMLC_LARGEST_PREDICTOR)), all(-WMLC_LARGEST_PREDICTOR));
 	if (rows->variance[0] > 0.0)
 		return spread_rows(rows, m);
@@ -454,7 +453,7 @@ find_rows(WmlcWorkingLanes *rows)
  * m + s1 sd and variance s2 sd^2.
  */
 ALWAYS_INLINE bool
-step_rows(WmlcWorkingLanes *rows)
+wmlc_working_lanes_step_body(WmlcWorkingLanes *rows)
 {
 	Lanes		eta,
 				sign,
@@ -470,111 +469,42 @@ step_rows(WmlcWorkingLanes *rows)
 	Moments		moments;
 	Bits		fine;
 
-	memcpy(&eta, rows->eta, sizeof(Lanes));
-	memcpy(&sign, rows->sign, sizeof(Lanes));
-	memcpy(&variance, rows->variance, sizeof(Lanes));
-	memcpy(&response, rows->response, sizeof(Lanes));
-	memcpy(&weight, rows->weight, sizeof(Lanes));
+	eta = load(rows->eta);
+	sign = load(rows->sign);
+	variance = load(rows->variance);
+	response = load(rows->response);
+	weight = load(rows->weight);
 	share = weight * variance;
 	m = sign * (eta + share * (eta - response) / (1.0 - share));
 	variance /= 1.0 - share;
 	fine = (Bits) (share < LARGEST_SHARE) & (Bits) (variance > 0.0)
 		& (Bits) (variance <= WIDEST_SD * WIDEST_SD)
 		& (Bits) (absolute(m) < WMLC_LARGEST_PREDICTOR);
-	for (int l = 0; l < LANES; l++)
-	{
-		if (fine[l] == 0)
-			return false;
-		sd[l] = sqrt(variance[l]);
-	}
+	if (!all_set(fine))
+		return false;
+	sd = square_root(variance);
 	if (-largest(-(m / sd)) < -FARTHEST_MEAN)
 		return false;
 	likely_moments(m, sd, &moments);
 	s1 = moments.mean;
 	s2 = moments.variance;
 	fine = (Bits) (s2 > 0.0) & (Bits) ((1.0 - s2) > WMLC_NARROW * s2);
-	for (int l = 0; l < LANES; l++)
-	{
-		if (fine[l] == 0)
-			return false;
-		moments.skew[l] *= sign[l] / (s2[l] * sqrt(s2[l]));
-	}
+	if (!all_set(fine))
+		return false;
+	moments.skew *= sign / (s2 * square_root(s2));
 	moments.excess = moments.excess / (s2 * s2) - 3.0;
 
 	/* where the parabola is largest, its exponential is 1 */
 	log_scale = logarithm(moments.total) - 0.5 * logarithm(s2) + 0.5 * s1 * s1 / (1.0 - s2);
 	weight = (1.0 - s2) / (s2 * variance);
 	response = sign * (m + sd * s1 / (1.0 - s2));
-	memcpy(rows->skew, &moments.skew, sizeof(Lanes));
-	memcpy(rows->excess, &moments.excess, sizeof(Lanes));
-	memcpy(rows->response, &response, sizeof(Lanes));
-	memcpy(rows->weight, &weight, sizeof(Lanes));
-	memcpy(rows->log_scale, &log_scale, sizeof(Lanes));
+	store(rows->skew, moments.skew);
+	store(rows->excess, moments.excess);
+	store(rows->response, response);
+	store(rows->weight, weight);
+	store(rows->log_scale, log_scale);
 	return true;
 }
 
-static unsigned
-find_rows_plain(WmlcWorkingLanes *rows)
-{
-	return find_rows(rows);
-}
-
-static bool
-step_rows_plain(WmlcWorkingLanes *rows)
-{
-	return step_rows(rows);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2")))
-static unsigned
-find_rows_avx2(WmlcWorkingLanes *rows)
-{
-	return find_rows(rows);
-}
-
-__attribute__((target("avx512f")))
-static unsigned
-find_rows_avx512(WmlcWorkingLanes *rows)
-{
-	return find_rows(rows);
-}
-
-__attribute__((target("avx2")))
-static bool
-step_rows_avx2(WmlcWorkingLanes *rows)
-{
-	return step_rows(rows);
-}
-
-__attribute__((target("avx512f")))
-static bool
-step_rows_avx512(WmlcWorkingLanes *rows)
-{
-	return step_rows(rows);
-}
-#endif
-
-unsigned
-wmlc_working_lanes(WmlcWorkingLanes *rows)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f"))
-		return find_rows_avx512(rows);
-	if (__builtin_cpu_supports("avx2"))
-		return find_rows_avx2(rows);
-#endif
-	return find_rows_plain(rows);
-}
-
-bool
-wmlc_working_lanes_step(WmlcWorkingLanes *rows)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f"))
-		return step_rows_avx512(rows);
-	if (__builtin_cpu_supports("avx2"))
-		return step_rows_avx2(rows);
-#endif
-	return step_rows_plain(rows);
-}
+LANES_FUNCTION(, unsigned, wmlc_working_lanes, (WmlcWorkingLanes *rows), (rows))
+LANES_FUNCTION(, bool, wmlc_working_lanes_step, (WmlcWorkingLanes *rows), (rows))

@@ -22,6 +22,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
+#include "core/base/golden.h"
 #include "core/prior/prior_internal.h"
 
 /* Lambda as a multiple of all rows: no penalty to speak of, and no smooth part. */
@@ -190,36 +191,10 @@ objective_change(const Change *change, double penalty)
 	return rss > -change->degrees ? log_det + change->degrees * log1p(rss / change->degrees) : INFINITY;
 }
 
-/* Golden section between two logarithms. */
 static double
-search(const Change *change, double low, double high)
+objective_at(void *arg, double log_penalty)
 {
-	const double golden = 0.6180339887498949;
-	double		a = high - golden * (high - low);
-	double		b = low + golden * (high - low);
-	double		f_a = objective_change(change, exp(a));
-	double		f_b = objective_change(change, exp(b));
-
-	while (high - low > SEARCH_END)
-	{
-		if (f_a <= f_b)
-		{
-			high = b;
-			b = a;
-			f_b = f_a;
-			a = high - golden * (high - low);
-			f_a = objective_change(change, exp(a));
-		}
-		else
-		{
-			low = a;
-			a = b;
-			f_a = f_b;
-			b = low + golden * (high - low);
-			f_b = objective_change(change, exp(b));
-		}
-	}
-	return 0.5 * (low + high);
+	return objective_change(arg, exp(log_penalty));
 }
 
 double
@@ -250,7 +225,8 @@ wmlc_smooth_choose(WmlcSmooth *smooth, const WmlcReduced *reduced, const WmlcPri
 			best = at;
 		}
 	}
-	return exp(search(&change, fmax(best - SEARCH_STEP, least), fmin(best + SEARCH_STEP, most)));
+	return exp(wmlc_golden_section(objective_at, &change, fmax(best - SEARCH_STEP, least),
+								   fmin(best + SEARCH_STEP, most), SEARCH_END, NULL));
 }
 
 double

@@ -1,0 +1,70 @@
+/*
+ * lanes.h
+ *	  Eight numbers side by side, for loops that are compiled once for every set
+ *	  of instructions that pays.
+ */
+#ifndef WMLC_GLM_LANES_H
+#define WMLC_GLM_LANES_H
+
+#include <math.h>
+#include <stdint.h>
+
+#define LANES 8
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+typedef double Lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* Vectors are passed between inlined functions only: no calling convention matters. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+/* The function `name`, which does what the inlined name_body does, for each set of instructions. */
+#define LANES_VERSION(type, name, version, attributes, parameters, arguments) \
+	attributes static type name##version parameters { return name##_body arguments; }
+
+#ifdef __x86_64__
+#define LANES_FUNCTION(linkage, type, name, parameters, arguments) \
+	LANES_VERSION(type, name, _plain, , parameters, arguments) \
+	LANES_VERSION(type, name, _avx2, __attribute__((target("avx2"))), parameters, arguments) \
+	LANES_VERSION(type, name, _avx512, __attribute__((target("avx512f"))), parameters, arguments) \
+	linkage type \
+	name parameters \
+	{ \
+		if (__builtin_cpu_supports("avx512f")) \
+			return name##_avx512 arguments; \
+		if (__builtin_cpu_supports("avx2")) \
+			return name##_avx2 arguments; \
+		return name##_plain arguments; \
+	}
+#else
+#define LANES_FUNCTION(linkage, type, name, parameters, arguments) \
+	linkage type name parameters { return name##_body arguments; }
+#endif
+
+ALWAYS_INLINE Lanes
+load(const double *from)
+{
+	return *(const Lanes *) from;
+}
+
+ALWAYS_INLINE void
+store(double *to, Lanes x)
+{
+	*(Lanes *) to = x;
+}
+
+ALWAYS_INLINE Lanes
+absolute(Lanes x)
+{
+	return (Lanes) ((Bits) x & UINT64_C(0x7fffffffffffffff));
+}
+
+ALWAYS_INLINE Lanes
+square_root(Lanes x)
+{
+	for (int l = 0; l < LANES; l++)
+		x[l] = sqrt(x[l]);
+	return x;
+}
+
+#endif							/* WMLC_GLM_LANES_H */
