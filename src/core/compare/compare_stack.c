@@ -14,7 +14,6 @@
 
 #include "core/base/arena.h"
 #include "core/model/ensemble.h"
-#include "core/simplex/simplex.h"
 #include "core/weights/stacked.h"
 
 /* One source of so many has no part in the ensemble worth speaking of. */
@@ -34,17 +33,27 @@ typedef struct State
 	void	   *work;
 } State;
 
+/* Stacked weights are those of a mixture, of other points. */
+static WmlcWeighting
+as_mixture(const WmlcWeighting *stacked)
+{
+	return (WmlcWeighting) {.rule = WMLC_MIXTURE, .shrink = stacked->shrink};
+}
+
 static size_t
 lay_out(State *state, const WmlcComparison *c, void *base)
 {
 	WmlcArena	arena = {base, 0};
 	size_t		d = c->d;
 	size_t		need = wmlc_ensemble_workspace(c->d);
-	size_t		exact = wmlc_simplex_workspace(c->source_count, d + 1, 0.0);
-	size_t		ridged = wmlc_simplex_workspace(c->source_count, d + 1, 1.0);
 
-	need = need > exact ? need : exact;
-	need = need > ridged ? need : ridged;
+	for (int i = 0; i < c->weighting_count; i++)
+	{
+		WmlcWeighting mixture = as_mixture(&c->weightings[i]);
+		size_t		bytes = wmlc_weigh_workspace(&mixture, c->source_count, d + 1);
+
+		need = bytes > need ? bytes : need;
+	}
 	state->ensemble.coefficients = wmlc_arena_doubles(&arena, d);
 	state->fits = wmlc_arena_take(&arena, c->source_count, sizeof(WmlcTaskFit));
 	for (size_t j = 0; j < c->source_count; j++)
@@ -103,7 +112,7 @@ shrink_models(State *state, size_t absent)
 
 /* Points of all sources that take part in the trial. */
 static WmlcStatus
-create_points(State *state, const WmlcTrial *trial, WmlcSimplex *problem)
+create_points(State *state, const WmlcTrial *trial, WmlcCandidates *candidates)
 {
 	const WmlcComparison *c = state->comparison;
 	size_t		absent = c->source_count >= MANY_SOURCES ? WMLC_NO_SOURCE : trial->left_out;
@@ -114,16 +123,17 @@ create_points(State *state, const WmlcTrial *trial, WmlcSimplex *problem)
 		status = shrink_models(state, absent);
 	if (status != WMLC_OK)
 		return status;
-	*problem = (WmlcSimplex) {
-		.points = state->points, .dims = stacked.rank, .stride = stacked.rank
+	*candidates = (WmlcCandidates) {
+		.points = state->points, .dims = stacked.rank, .stride = stacked.rank,
+		.variance = wmlc_stacked_variance(trial->known, state->ensemble.noise)
 	};
 	for (size_t j = 0; j < c->source_count; j++)
 	{
 		if (!wmlc_takes_part(c, trial, j))
 			continue;
 		wmlc_stacked_point(&stacked, state->models + j * c->d,
-						   state->points + problem->count * problem->stride);
-		problem->count++;
+						   state->points + candidates->count * candidates->stride);
+		candidates->count++;
 	}
 	return WMLC_OK;
 }
@@ -145,21 +155,16 @@ combine(const State *state, const WmlcTrial *trial, double *alpha, double *w)
 }
 
 static WmlcStatus
-learn(State *state, const WmlcTrial *trial, WmlcSimplex *problem, double shrink, double *alpha,
-	  double *w)
+learn(State *state, const WmlcTrial *trial, const WmlcCandidates *candidates,
+	  const WmlcWeighting *weighting, double *alpha, double *w)
 {
+	WmlcWeighting mixture = as_mixture(weighting);
 	WmlcSimplexReport report;
-	WmlcStatus	status;
+	WmlcStatus	status = wmlc_weigh(&mixture, candidates, state->weights, &report, state->work, state->poll);
 
-	problem->ridge = shrink == 0.0 ? 0.0
-		: shrink * wmlc_stacked_variance(trial->known, state->ensemble.noise);
-	status = wmlc_simplex_solve(problem, state->weights, &report, state->work, state->poll);
-
-	/* weights that are not quite the best are weights still */
-	if (status != WMLC_OK && status != WMLC_NO_CONVERGENCE)
-		return status;
-	combine(state, trial, alpha, w);
-	return WMLC_OK;
+	if (status == WMLC_OK)
+		combine(state, trial, alpha, w);
+	return status;
 }
 
 WmlcStatus
@@ -173,8 +178,8 @@ wmlc_compare_stack(const WmlcComparison *c, int first, int last, double *alpha,
 	learned = fit_sources(&state);
 	for (size_t t = 0; t < c->trial_count; t++)
 	{
-		WmlcSimplex problem;
-		WmlcStatus	placed = learned == WMLC_OK ? create_points(&state, &c->trials[t], &problem) : learned;
+		WmlcCandidates candidates;
+		WmlcStatus	placed = learned == WMLC_OK ? create_points(&state, &c->trials[t], &candidates) : learned;
 
 		for (int i = first; i < last; i++)
 		{
@@ -184,8 +189,7 @@ wmlc_compare_stack(const WmlcComparison *c, int first, int last, double *alpha,
 			WmlcStatus	status = placed;
 
 			if (status == WMLC_OK)
-				status = learn(&state, &c->trials[t], &problem,
-							   c->weightings[method->weighting].shrink, weights, w);
+				status = learn(&state, &c->trials[t], &candidates, &c->weightings[method->weighting], weights, w);
 			if (status == WMLC_INTERRUPTED)
 				return status;
 			if (status == WMLC_OK)

@@ -32,25 +32,14 @@ wmlc_compare_weights_lay_out(WmlcCompareWeights *weights, const WmlcComparison *
 size_t
 wmlc_compare_weigh_workspace(const WmlcComparison *c)
 {
-	size_t		embedding = wmlc_embedding_dims(WMLC_SQUARE, c->d);
-	size_t		sample = c->source_count < WMLC_MOST_REHEARSED ? c->source_count
-		: WMLC_MOST_REHEARSED;
-	size_t		counts[] = {c->source_count, sample};
 	size_t		bytes = wmlc_embedding_frame_workspace(c->d);
 
 	for (int i = 0; i < c->weighting_count; i++)
 	{
-		/* trials have all sources, or all but one, or a sample with or without it */
-		for (size_t absent = 0; absent < 4; absent++)
-		{
-			size_t		count = counts[absent / 2] - absent % 2;
-			size_t		need;
+		size_t		need = wmlc_weigh_workspace(&c->weightings[i], c->source_count,
+												wmlc_embedding_dims(WMLC_SQUARE, c->d));
 
-			if (count == 0 || c->weightings[i].rule == WMLC_STACKED)
-				continue;
-			need = wmlc_weigh_workspace(&c->weightings[i], count, embedding);
-			bytes = need > bytes ? need : bytes;
-		}
+		bytes = need > bytes ? need : bytes;
 	}
 	return bytes;
 }

@@ -17,46 +17,49 @@ width_at(int first, int count)
 	return count - first < WMLC_PANEL ? count - first : WMLC_PANEL;
 }
 
+/* b = op(a) b or b op(a), or with the inverse of op(a), by columns of b or by rows. */
+static WmlcStatus
+apply_triangle(CBLAS_SIDE side, bool invert, CBLAS_UPLO half, CBLAS_TRANSPOSE op, int n, const double *a,
+			   int m, double *b, WmlcPoll poll)
+{
+	bool		left = side == CblasLeft;
+	int			stride = left ? n : m;
+
+	for (int k = 0; k < m; k += WMLC_PANEL)
+	{
+		int			rows = left ? n : width_at(k, m);
+		int			columns = left ? width_at(k, m) : n;
+		double	   *part = left ? b + (size_t) k * n : b + k;
+
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		if (invert)
+			cblas_dtrsm(CblasColMajor, side, half, op, CblasNonUnit, rows, columns, 1.0, a, n, part, stride);
+		else
+			cblas_dtrmm(CblasColMajor, side, half, op, CblasNonUnit, rows, columns, 1.0, a, n, part, stride);
+	}
+	return WMLC_OK;
+}
+
 WmlcStatus
 wmlc_panel_solve(CBLAS_UPLO half, CBLAS_TRANSPOSE op, int n, const double *a, int m, double *b,
 				 WmlcPoll poll)
 {
-	for (int k = 0; k < m; k += WMLC_PANEL)
-	{
-		if (wmlc_interrupted(poll))
-			return WMLC_INTERRUPTED;
-		cblas_dtrsm(CblasColMajor, CblasLeft, half, op, CblasNonUnit, n, width_at(k, m), 1.0, a, n,
-					b + (size_t) k * n, n);
-	}
-	return WMLC_OK;
+	return apply_triangle(CblasLeft, true, half, op, n, a, m, b, poll);
 }
 
 WmlcStatus
 wmlc_panel_multiply(CBLAS_UPLO half, CBLAS_TRANSPOSE op, int n, const double *a, int m, double *b,
 					WmlcPoll poll)
 {
-	for (int k = 0; k < m; k += WMLC_PANEL)
-	{
-		if (wmlc_interrupted(poll))
-			return WMLC_INTERRUPTED;
-		cblas_dtrmm(CblasColMajor, CblasLeft, half, op, CblasNonUnit, n, width_at(k, m), 1.0, a, n,
-					b + (size_t) k * n, n);
-	}
-	return WMLC_OK;
+	return apply_triangle(CblasLeft, false, half, op, n, a, m, b, poll);
 }
 
 WmlcStatus
 wmlc_panel_solve_right(CBLAS_UPLO half, CBLAS_TRANSPOSE op, int n, const double *a, int m, double *b,
 					   WmlcPoll poll)
 {
-	for (int i = 0; i < m; i += WMLC_PANEL)
-	{
-		if (wmlc_interrupted(poll))
-			return WMLC_INTERRUPTED;
-		cblas_dtrsm(CblasColMajor, CblasRight, half, op, CblasNonUnit, width_at(i, m), n, 1.0, a, n,
-					b + i, m);
-	}
-	return WMLC_OK;
+	return apply_triangle(CblasRight, true, half, op, n, a, m, b, poll);
 }
 
 WmlcStatus

@@ -101,6 +101,12 @@ larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+static size_t
+smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 /* What a mixture works in: reduced points, if it pays, and room for each step. */
 typedef struct Room
 {
@@ -122,15 +128,22 @@ lay_out(Room *room, const WmlcWeighting *weighting, size_t count, size_t dims, W
 		room->step = wmlc_arena_take(arena, wmlc_simplex_workspace(count, dims, weighting->shrink), 1);
 }
 
+/* Fewer candidates than there might be can take more: as many as are just reduced, or just not. */
 size_t
 wmlc_weigh_workspace(const WmlcWeighting *weighting, size_t count, size_t dims)
 {
-	WmlcArena	arena = {NULL, 0};
+	WmlcArena	reduced = {NULL, 0};
+	WmlcArena	plain = {NULL, 0};
 	Room		room;
 
-	if (weighting->rule == WMLC_MIXTURE)
-		lay_out(&room, weighting, count, dims, &arena);
-	return arena.used;
+	if (weighting->rule != WMLC_MIXTURE)
+		return 0;
+	if (reduction_pays(weighting, 1, dims))
+		lay_out(&room, weighting, smaller(count, dims / 2 - 1), dims, &reduced);
+	if (reduction_pays(weighting, count, dims))
+		dims = 2 * count + 1;
+	lay_out(&room, weighting, count, dims, &plain);
+	return larger(reduced.used, plain.used);
 }
 
 static WmlcStatus

@@ -69,6 +69,7 @@ typedef struct WmlcCandidates
 	double		variance;		/* v; NaN when it is unknown */
 } WmlcCandidates;
 
+/* Bytes of workspace for at most so many candidates of at most so many dims. */
 extern size_t wmlc_weigh_workspace(const WmlcWeighting *weighting, size_t count, size_t dims);
 
 /*

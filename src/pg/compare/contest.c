@@ -564,9 +564,9 @@ create_grid(WmlContest *contest, WmlcGridOptions *options)
 	wmlc_grid_build(options, &contest->grid);
 }
 
-/* What takes most of it, if there is one, is a prior of many features. */
-void *
-wml_contest_workspace(const WmlcComparison *comparison)
+/* Room to work in.  What takes most of it, if there is one, is a prior of many features. */
+static void *
+allocate_work(const WmlcComparison *comparison)
 {
 	Size		bytes = wmlc_compare_workspace(comparison);
 	void	   *work = wml_allocate_if_possible(bytes);
@@ -583,30 +583,38 @@ wml_contest_workspace(const WmlcComparison *comparison)
 static void
 report_progress(void *arg, size_t done, size_t total)
 {
-	if (wml_progress_due((WmlProgress *) arg))
+	WmlContest *contest = (WmlContest *) arg;
+
+	if (wml_progress_due(&contest->progress))
 		ereport(NOTICE,
-				(errmsg("comparing methods: %.0f %% done", 100.0 * (double) done / (double) total)));
+				(errmsg("comparing %s: %.0f %% done", contest->what, 100.0 * (double) done / (double) total)));
 }
 
-static void
-run(WmlContest *contest)
+void
+wml_run_contest(WmlContest *contest, const char *what)
 {
 	WmlcComparison *comparison = &contest->comparison;
-	Size		places;
+	const WmlcGrid *grid = &contest->grid;
+	Size		places = comparison->trial_count * grid->method_count;
 
 	comparison->d = contest->target->dims;
 	comparison->sources = contest->sources;
 	comparison->windows = contest->windows;
 	comparison->target = contest->target;
-	wml_contest_set_methods(comparison, &contest->grid);
+	comparison->learner_count = grid->learner_count;
+	comparison->learners = grid->learners;
+	comparison->weighting_count = grid->weighting_count;
+	comparison->weightings = grid->weightings;
+	comparison->method_count = grid->method_count;
+	comparison->methods = grid->methods;
 	comparison->trials = contest->trials;
 	comparison->trace = report_progress;
-	comparison->trace_arg = &contest->progress;
-	places = comparison->trial_count * comparison->method_count;
+	comparison->trace_arg = contest;
+	contest->what = what;
 	contest->coefficients = (double *) wml_allocate(places, comparison->d * sizeof(double));
 	contest->errors = (double *) wml_allocate(places, sizeof(double));
 	contest->statuses = (WmlcStatus *) wml_allocate(comparison->method_count, sizeof(WmlcStatus));
-	contest->work = wml_contest_workspace(comparison);
+	contest->work = allocate_work(comparison);
 	wml_check(wmlc_compare(comparison, contest->coefficients, contest->errors, contest->statuses,
 						   contest->work, wml_poll));
 }
@@ -699,7 +707,7 @@ wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds)
 	get_smooth(fcinfo, contest, &options);
 	create_grid(contest, &options);
 	create_trials(contest);
-	run(contest);
+	wml_run_contest(contest, "methods");
 	choose(contest);
 	return contest;
 }

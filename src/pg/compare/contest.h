@@ -32,6 +32,7 @@ typedef struct WmlContest
 	WmlcTrial  *trials;			/* the folds, the whole target, the rehearsals */
 	WmlcGrid	grid;
 	WmlProgress progress;
+	const char *what;			/* is compared, as progress is told */
 	double	   *coefficients;
 	double	   *errors;
 	WmlcStatus *statuses;
@@ -64,20 +65,8 @@ wml_contest_forecast(const WmlContest *contest, size_t source)
 	};
 }
 
-/* The methods that a comparison tries. */
-static inline void
-wml_contest_set_methods(WmlcComparison *comparison, const WmlcGrid *grid)
-{
-	comparison->learner_count = grid->learner_count;
-	comparison->learners = grid->learners;
-	comparison->weighting_count = grid->weighting_count;
-	comparison->weightings = grid->weightings;
-	comparison->method_count = grid->method_count;
-	comparison->methods = grid->methods;
-}
-
-/* Room for a comparison to work in. */
-extern void *wml_contest_workspace(const WmlcComparison *comparison);
+/* Try the methods of the grid in the trials; says how far it is in comparing `what`. */
+extern void wml_run_contest(WmlContest *contest, const char *what);
 
 /* Coefficients of a method that learned from the whole target. */
 extern const double *wml_contest_coefficients(const WmlContest *contest, int method);

@@ -24,14 +24,10 @@ typedef struct Finals
 {
 	WmlContest *contest;
 	const WmlcErrors *rehearsals;
-	WmlcComparison comparison;
-	WmlcGrid	grid;			/* the finalists alone */
+	WmlContest	race;			/* of the finalists alone */
 	int		   *numbers;		/* of the finalists in the contest */
-	WmlcTrial  *trials;
 	double	   *errors;			/* of all rehearsals, the first ones too */
 	double	   *responses;
-	WmlcStatus *statuses;
-	WmlProgress progress;
 } Finals;
 
 /* The sources that can forecast and have not done so. */
@@ -55,13 +51,13 @@ create_trials(Finals *finals)
 		able_count += able[j];
 	wanted = Min(able_count, FINALS);
 	wanted = Min(wanted, MOST_PAIRS / Min(count, WMLC_MOST_REHEARSED));
-	finals->trials = (WmlcTrial *) wml_allocate(wanted, sizeof(WmlcTrial));
+	finals->race.trials = (WmlcTrial *) wml_allocate(wanted, sizeof(WmlcTrial));
 	for (size_t j = 0; j < count && done < wanted; j++)
 	{
 		if (able[j] && seen++ * wanted / able_count >= done)
-			finals->trials[done++] = wml_contest_forecast(contest, j);
+			finals->race.trials[done++] = wml_contest_forecast(contest, j);
 	}
-	finals->comparison.trial_count = done;
+	finals->race.comparison.trial_count = done;
 	pfree(able);
 }
 
@@ -72,13 +68,13 @@ create_grid(Finals *finals)
 	const WmlcGrid *all = &contest->grid;
 	int			count = 0;
 
-	finals->grid = (WmlcGrid) {
+	finals->race.grid = (WmlcGrid) {
 		.learners = (WmlcLearner *) wml_allocate(all->learner_count, sizeof(WmlcLearner)),
 		.weightings = (WmlcWeighting *) wml_allocate(all->weighting_count, sizeof(WmlcWeighting)),
 		.methods = (WmlcMethod *) wml_allocate(all->method_count, sizeof(WmlcMethod))
 	};
 	finals->numbers = (int *) wml_allocate(all->method_count, sizeof(int));
-	wmlc_grid_select(all, contest->finalists, &finals->grid);
+	wmlc_grid_select(all, contest->finalists, &finals->race.grid);
 	for (int i = 0; i < all->method_count; i++)
 	{
 		if (contest->finalists[i])
@@ -86,22 +82,14 @@ create_grid(Finals *finals)
 	}
 }
 
+/* What the finalists did before, and then what they have done now. */
 static void
-report_progress(void *arg, size_t done, size_t total)
+collect(Finals *finals)
 {
-	if (wml_progress_due((WmlProgress *) arg))
-		ereport(NOTICE,
-				(errmsg("comparing the best methods: %.0f %% done", 100.0 * (double) done / (double) total)));
-}
-
-/* What the finalists did before comes first. */
-static void
-recall(Finals *finals)
-{
-	int			count = finals->grid.method_count;
+	int			count = finals->race.grid.method_count;
 	int			all = finals->contest->grid.method_count;
 	size_t		past = finals->rehearsals->trials;
-	size_t		trials = past + finals->comparison.trial_count;
+	size_t		trials = past + finals->race.comparison.trial_count;
 
 	finals->errors = (double *) wml_allocate(trials * count, sizeof(double));
 	finals->responses = (double *) wml_allocate(trials, sizeof(double));
@@ -111,35 +99,13 @@ recall(Finals *finals)
 		for (int k = 0; k < count; k++)
 			finals->errors[i * count + k] = finals->rehearsals->errors[i * all + finals->numbers[k]];
 	}
+	memcpy(finals->errors + past * count, finals->race.errors, (trials - past) * count * sizeof(double));
 	for (size_t i = past; i < trials; i++)
 	{
-		const WmlcGram *unknown = finals->trials[i - past].unknown;
+		const WmlcGram *unknown = finals->race.trials[i - past].unknown;
 
 		finals->responses[i] = wmlc_dd_value(wmlc_gram_moment(unknown, unknown->dims, unknown->dims));
 	}
-}
-
-static void
-run(Finals *finals)
-{
-	WmlcComparison *comparison = &finals->comparison;
-	size_t		count;
-	double	   *coefficients;
-	void	   *work;
-
-	wml_contest_set_methods(comparison, &finals->grid);
-	comparison->trials = finals->trials;
-	comparison->trace = report_progress;
-	comparison->trace_arg = &finals->progress;
-	count = comparison->trial_count * comparison->method_count;
-	coefficients = (double *) wml_allocate(count, comparison->d * sizeof(double));
-	finals->statuses = (WmlcStatus *) wml_allocate(comparison->method_count, sizeof(WmlcStatus));
-	work = wml_contest_workspace(comparison);
-	wml_check(wmlc_compare(comparison, coefficients,
-						   finals->errors + finals->rehearsals->trials * comparison->method_count,
-						   finals->statuses, work, wml_poll));
-	pfree(work);
-	pfree(coefficients);
 }
 
 /*
@@ -158,14 +124,14 @@ put_verdicts(const Finals *finals, const WmlcVerdict *verdicts, int winner)
 		if (!contest->finalists[i])
 			contest->verdicts[i].rehearsal *= ratio;
 	}
-	for (int k = 0; k < finals->grid.method_count; k++)
+	for (int k = 0; k < finals->race.grid.method_count; k++)
 	{
 		WmlcVerdict *verdict = &contest->verdicts[finals->numbers[k]];
 		WmlcStatus *status = &contest->statuses[finals->numbers[k]];
 
 		verdict->rehearsal = verdicts[k].rehearsal;
 		verdict->score = verdicts[k].score;
-		*status = *status == WMLC_OK ? finals->statuses[k] : *status;
+		*status = *status == WMLC_OK ? finals->race.statuses[k] : *status;
 	}
 }
 
@@ -173,12 +139,12 @@ put_verdicts(const Finals *finals, const WmlcVerdict *verdicts, int winner)
 static void
 choose(Finals *finals, const WmlcStanding *standings)
 {
-	int			count = finals->grid.method_count;
+	int			count = finals->race.grid.method_count;
 	int			winner;
 	WmlcErrors	folds = {.trials = 0};
 	WmlcErrors	rehearsals = {
-		.trials = finals->rehearsals->trials + finals->comparison.trial_count,
-		.size = finals->rehearsals->size + (double) finals->comparison.trial_count,
+		.trials = finals->rehearsals->trials + finals->race.comparison.trial_count,
+		.size = finals->rehearsals->size + (double) finals->race.comparison.trial_count,
 		.errors = finals->errors,
 		.responses = finals->responses
 	};
@@ -195,19 +161,18 @@ choose(Finals *finals, const WmlcStanding *standings)
 void
 wml_hold_finals(WmlContest *contest, const WmlcErrors *rehearsals, const WmlcStanding *standings)
 {
-	Finals		finals = {
-		.contest = contest, .rehearsals = rehearsals, .comparison = contest->comparison
-	};
+	Finals		finals = {.contest = contest, .rehearsals = rehearsals, .race = *contest};
 
-	(void) wml_progress_due(&finals.progress);
 	create_trials(&finals);
-	if (finals.comparison.trial_count == 0)
+	if (finals.race.comparison.trial_count == 0)
 		return;
 	contest->finalists = (bool *) wml_allocate(contest->grid.method_count, sizeof(bool));
 	wmlc_find_finalists(contest->grid.method_count, WMLC_BASELINE_UNIFORM, contest->chosen,
 						rehearsals, standings, contest->verdicts, contest->finalists);
 	create_grid(&finals);
-	recall(&finals);
-	run(&finals);
+	wml_run_contest(&finals.race, "the best methods");
+	collect(&finals);
 	choose(&finals, standings);
+	pfree(finals.race.work);
+	pfree(finals.race.coefficients);
 }

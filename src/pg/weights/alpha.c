@@ -223,19 +223,24 @@ wml_weights_to_array(const double *alpha, int64 count)
 							  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }
 
-/* The options behind the third argument: loss, shrink, whiten. */
-static WmlcWeighting
-get_options(FunctionCallInfo fcinfo, WmlcRule rule)
+WmlcWeighting
+wml_get_weighting(const NullableDatum *args, const WmlcWords *rules)
 {
-	WmlcWeighting options = {.rule = rule};
+	static const char *const names[] = {"weights", "loss", "shrink", "whiten"};
 
-	wml_require_arg(fcinfo, 3, "loss");
-	wml_require_arg(fcinfo, 4, "shrink");
-	wml_require_arg(fcinfo, 5, "whiten");
-	options.loss = wml_arg_word(PG_GETARG_TEXT_PP(3), &wmlc_loss_words, "loss");
-	options.shrink = wml_check_not_negative(PG_GETARG_FLOAT8(4), "shrink");
-	options.whiten = PG_GETARG_BOOL(5);
-	return options;
+	for (int i = 0; i < (int) lengthof(names); i++)
+	{
+		if (args[i].isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not be NULL", names[i])));
+	}
+	return (WmlcWeighting) {
+		.rule = rules == NULL ? WMLC_MIXTURE : wml_arg_word(DatumGetTextPP(args[0].value), rules, "weights"),
+		.loss = wml_arg_word(DatumGetTextPP(args[1].value), &wmlc_loss_words, "loss"),
+		.shrink = wml_check_not_negative(DatumGetFloat8(args[2].value), "shrink"),
+		.whiten = DatumGetBool(args[3].value)
+	};
 }
 
 /* wml_alpha(sources, target, weights, loss, shrink, whiten) */
@@ -249,10 +254,9 @@ wml_alpha_array(PG_FUNCTION_ARGS)
 
 	wml_require_arg(fcinfo, 0, "sources");
 	wml_require_arg(fcinfo, 1, "target");
-	wml_require_arg(fcinfo, 2, "weights");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
 	target = PG_GETARG_GRAM(1);
-	options = get_options(fcinfo, wml_arg_word(PG_GETARG_TEXT_PP(2), &wmlc_weighting_words, "weights"));
+	options = wml_get_weighting(&fcinfo->args[2], &wmlc_weighting_words);
 	alpha = (double *) palloc(Max(sources.count, 1) * sizeof(double));
 	wml_alpha_solve(&sources, target, &options, alpha);
 	PG_RETURN_ARRAYTYPE_P(wml_weights_to_array(alpha, sources.count));
@@ -294,7 +298,7 @@ wml_alpha_gap(PG_FUNCTION_ARGS)
 	wml_require_arg(fcinfo, 1, "target");
 	wml_require_arg(fcinfo, 2, "alpha");
 	sources = wml_sources_from_array(PG_GETARG_ARRAYTYPE_P(0));
-	options = get_options(fcinfo, WMLC_MIXTURE);
+	options = wml_get_weighting(&fcinfo->args[2], NULL);
 	candidates = get_candidates(&problem, &sources, PG_GETARG_GRAM(1), &options,
 								(double *) palloc(Max(sources.count, 1) * sizeof(double)));
 	if (candidates.count == 0)

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "utils/array.h"
 
 #include "core/weights/weights.h"
@@ -29,6 +30,18 @@ typedef struct WmlSources
  */
 extern void wml_alpha_solve(const WmlSources *sources, const WmlcGram *target,
 							const WmlcWeighting *weighting, double *alpha);
+
+/*
+ * The weighting that four arguments in a row ask for: weights, loss, shrink, whiten.
+ * Without words for the first, which is something else then, it is a mixture.
+ */
+extern WmlcWeighting wml_get_weighting(const NullableDatum *args, const WmlcWords *rules);
+
+static inline bool
+wml_same_weighting(const WmlcWeighting *a, const WmlcWeighting *b)
+{
+	return a->rule == b->rule && a->loss == b->loss && a->shrink == b->shrink && a->whiten == b->whiten;
+}
 
 /* Do two rows have equal targets?  Mostly to the last bit, which is soon seen. */
 static inline bool

@@ -13,7 +13,6 @@
 
 #include "core/weights/stacked.h"
 #include "pg/weights/alpha.h"
-#include "pg/base/args.h"
 #include "pg/gram/gram.h"
 
 PG_FUNCTION_INFO_V1(wml_alpha_window);
@@ -111,32 +110,14 @@ copy_target(WindowObject window)
 	return (const WmlcGram *) memcpy(palloc(size), target, size);
 }
 
-static Datum
-option_at(WindowObject window, int argument, int64 row, const char *name)
-{
-	bool		isnull;
-	Datum		datum = argument_at(window, argument, row, &isnull);
-
-	if (isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", name)));
-	return datum;
-}
-
 static WmlcWeighting
 options_at(WindowObject window, int64 row)
 {
-	WmlcWeighting options;
+	NullableDatum options[ARG_WHITEN - ARG_WEIGHTS + 1];
 
-	options.rule = wml_arg_word(DatumGetTextPP(option_at(window, ARG_WEIGHTS, row, "weights")),
-								&wmlc_weighting_words, "weights");
-	options.loss = wml_arg_word(DatumGetTextPP(option_at(window, ARG_LOSS, row, "loss")),
-								&wmlc_loss_words, "loss");
-	options.shrink = wml_check_not_negative(DatumGetFloat8(option_at(window, ARG_SHRINK, row, "shrink")),
-											"shrink");
-	options.whiten = DatumGetBool(option_at(window, ARG_WHITEN, row, "whiten"));
-	return options;
+	for (int i = 0; i < (int) lengthof(options); i++)
+		options[i].value = argument_at(window, ARG_WEIGHTS + i, row, &options[i].isnull);
+	return wml_get_weighting(options, &wmlc_weighting_words);
 }
 
 /* Options that are columns, not constants, must be the same in every row. */
@@ -148,8 +129,7 @@ check_same_options(WindowObject window, const WmlcWeighting *options, int64 rows
 		WmlcWeighting other = options_at(window, row);
 
 		CHECK_FOR_INTERRUPTS();
-		if (other.rule != options->rule || other.loss != options->loss ||
-			other.shrink != options->shrink || other.whiten != options->whiten)
+		if (!wml_same_weighting(&other, options))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
 					 errmsg("options differ between rows of one partition"),

@@ -32,10 +32,7 @@ enum
 	ARG_STATE,
 	ARG_SOURCE,
 	ARG_TARGET,
-	ARG_WEIGHTS,
-	ARG_LOSS,
-	ARG_SHRINK,
-	ARG_WHITEN
+	ARG_WEIGHTS					/* and those that follow */
 };
 
 #define FIRST_CAPACITY 64
@@ -52,24 +49,6 @@ typedef struct WeightsState
 	bool	   *takes_part;
 	double	   *kept;			/* keeper.width numbers for each that does */
 } WeightsState;
-
-static WmlcWeighting
-get_weighting(FunctionCallInfo fcinfo)
-{
-	WmlcWeighting weighting = {.rule = WMLC_MIXTURE};
-
-	if (PG_NARGS() <= ARG_WEIGHTS)
-		return weighting;
-	wml_require_arg(fcinfo, ARG_WEIGHTS, "weights");
-	wml_require_arg(fcinfo, ARG_LOSS, "loss");
-	wml_require_arg(fcinfo, ARG_SHRINK, "shrink");
-	wml_require_arg(fcinfo, ARG_WHITEN, "whiten");
-	weighting.rule = wml_arg_word(PG_GETARG_TEXT_PP(ARG_WEIGHTS), &wmlc_rule_words, "weights");
-	weighting.loss = wml_arg_word(PG_GETARG_TEXT_PP(ARG_LOSS), &wmlc_loss_words, "loss");
-	weighting.shrink = wml_check_not_negative(PG_GETARG_FLOAT8(ARG_SHRINK), "shrink");
-	weighting.whiten = PG_GETARG_BOOL(ARG_WHITEN);
-	return weighting;
-}
 
 static WeightsState *
 create_state(const WmlcWeighting *weighting, const WmlcGram *target)
@@ -117,8 +96,7 @@ check_same(const WeightsState *state, const WmlcGram *target, const WmlcWeightin
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("target differs between rows of one group"),
 				 errhint("Solve for several targets with GROUP BY the target's key.")));
-	if (weighting->rule != state->weighting.rule || weighting->loss != state->weighting.loss ||
-		weighting->shrink != state->weighting.shrink || weighting->whiten != state->weighting.whiten)
+	if (!wml_same_weighting(weighting, &state->weighting))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("options differ between rows of one group"),
@@ -130,7 +108,8 @@ Datum
 wml_weights_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = wml_aggregate_context(fcinfo);
-	WmlcWeighting weighting = get_weighting(fcinfo);
+	WmlcWeighting weighting = PG_NARGS() <= ARG_WEIGHTS ? (WmlcWeighting) {.rule = WMLC_MIXTURE}
+		: wml_get_weighting(&fcinfo->args[ARG_WEIGHTS], &wmlc_rule_words);
 	WeightsState *state = PG_ARGISNULL(ARG_STATE) ? NULL : (WeightsState *) PG_GETARG_POINTER(ARG_STATE);
 	const WmlcGram *target;
 

@@ -99,6 +99,29 @@ test_memory(void)
 	}
 }
 
+/* What suffices for many candidates suffices for fewer, and for fewer dims. */
+static void
+test_enough_for_fewer(void)
+{
+	WmlcWeighting weighting = {.rule = WMLC_MIXTURE};
+
+	for (int i = 0; i < 2; i++)
+	{
+		for (size_t count = 1; count < 40; count++)
+		{
+			for (size_t dims = 1; dims < 60; dims++)
+			{
+				size_t		bytes = wmlc_weigh_workspace(&weighting, count, dims);
+
+				CHECK(bytes <= wmlc_weigh_workspace(&weighting, count + 1, dims) &&
+					  bytes <= wmlc_weigh_workspace(&weighting, count, dims + 1),
+					  "shrink %g: %zu x %zu", weighting.shrink, count, dims);
+			}
+		}
+		weighting.shrink = 1.0;
+	}
+}
+
 /* Points that are equal, or zero, or depend on each other. */
 static void
 test_reduced_degenerate(void)
@@ -311,6 +334,7 @@ main(void)
 {
 	test_mixture();
 	test_memory();
+	test_enough_for_fewer();
 	test_reduced_degenerate();
 	test_unknown_variance();
 	test_closest();
