@@ -68,15 +68,7 @@ SELECT calls('wml_alpha, whiten, shrink, 1024 features', $c$SELECT wml_alpha({wi
 SELECT calls('wml_alpha_gap, whiten, 1024 features', $c$SELECT wml_alpha_gap({wide}, {wide target}, ARRAY[0.4, 0.3, 0.3], 'square', 0, true)$c$);
 SELECT calls('wml_alpha, 3000 sources, shrink', $c$SELECT wml_alpha({many}, {many target}, shrink => 1e-9)$c$);
 SELECT calls('wml_weights, 3000 sources, whiten', $c$SELECT wml_weights(gram, {many target}, 'mixture', 'square', 1e-6, true) FROM many$c$);
--- each row of the kernel is a part of one array; array_agg could not hold all of them at once
-CREATE FUNCTION kernel(size int) RETURNS float8[] LANGUAGE plpgsql AS $$
-DECLARE
-	e float8[] := ARRAY(SELECT exp(-abs(k) / 300.0::float8) FROM generate_series(1 - size, size - 1) AS k);
-	half int := size / 2;
-BEGIN
-	RETURN (SELECT array_agg(e[size - i + 1 : 2 * size - i]) FROM generate_series(1, half) AS i)
-		|| (SELECT array_agg(e[size - i + 1 : 2 * size - i]) FROM generate_series(half + 1, size) AS i);
-END $$;
+CREATE FUNCTION kernel(size int) RETURNS float8[] AS :'module' LANGUAGE C VOLATILE;
 SELECT calls('wml_alpha_kernel, 11000 x 11000', 'SELECT wml_alpha_kernel(kernel(11000), array_fill(1::float8, ARRAY[11000]))');
 SELECT calls('wml_alpha_kernel, shrink, 11000 x 11000', $c$SELECT wml_alpha_kernel(kernel(11000), array_fill(1::float8, ARRAY[11000]), 'mixture', 0.1)$c$);
 

@@ -9,12 +9,15 @@
 #include "postgres.h"
 
 #include <execinfo.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 
 PG_MODULE_MAGIC;
 
@@ -72,4 +75,34 @@ longest_stretch(PG_FUNCTION_ARGS)
 	longest = deaf = 0;
 	watched = true;
 	PG_RETURN_FLOAT8((double) found * MILLISECONDS_PER_TICK);
+}
+
+/*
+ * kernel(size int): a matrix close to the largest array that there can be.  The
+ * server's own functions would copy it several times without asking.
+ */
+PG_FUNCTION_INFO_V1(kernel);
+
+Datum
+kernel(PG_FUNCTION_ARGS)
+{
+	int			size = PG_GETARG_INT32(0);
+	Size		bytes = ARR_OVERHEAD_NONULLS(2) + (Size) size * size * sizeof(double);
+	ArrayType  *array = (ArrayType *) palloc(bytes);
+	double	   *element;
+
+	SET_VARSIZE(array, bytes);
+	array->ndim = 2;
+	array->dataoffset = 0;
+	array->elemtype = FLOAT8OID;
+	ARR_DIMS(array)[0] = ARR_DIMS(array)[1] = size;
+	ARR_LBOUND(array)[0] = ARR_LBOUND(array)[1] = 1;
+	element = (double *) ARR_DATA_PTR(array);
+	for (int i = 0; i < size; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int j = 0; j < size; j++)
+			*element++ = exp(-abs(i - j) / 300.0);
+	}
+	PG_RETURN_ARRAYTYPE_P(array);
 }
