@@ -104,13 +104,15 @@ static void
 read_extras(Passes *passes, HeapTuple tuple, TupleDesc descriptor)
 {
 	bool		is_null;
-
 	int64		j = passes->tasks - 1;
 
 	if (descriptor->natts == 3)
 	{
 		const double *alpha = passes->hierarchy->alpha;
 
+		/* more tasks than before are an error as soon as they are all there */
+		if ((Size) j >= passes->hierarchy->tasks)
+			return;
 		passes->log_scale += (alpha == NULL ? 1.0 : alpha[j])
 			* DatumGetFloat8(SPI_getbinval(tuple, descriptor, 3, &is_null));
 		return;
