@@ -59,6 +59,9 @@
 /* An error below this share of the response's mean square is as good as none. */
 #define NEGLIGIBLE 1e-12
 
+/* Nor does it matter below this share of what the best methods are off by on average: 3 % of an RMSE. */
+#define IMMATERIAL 1e-3
+
 /* Squared predictions may exceed squared responses by this factor. */
 #define IMPLAUSIBLE 100.0
 
@@ -68,11 +71,28 @@ square(double x)
 	return x * x;
 }
 
+double
+wmlc_immaterial_error(const WmlcErrors *errors, int method_count)
+{
+	double		sum = 0.0;
+
+	for (size_t i = 0; i < errors->trials; i++)
+	{
+		double		least = INFINITY;
+
+		for (int k = 0; k < method_count; k++)
+			least = fmin(least, errors->errors[i * method_count + k]);
+		if (!isinf(least))
+			sum += least / (double) errors->trials;
+	}
+	return IMMATERIAL * sum;
+}
+
 /* Not below what is negligible, so that it has a logarithm. */
 static double
 positive_error(const WmlcErrors *errors, int method_count, size_t trial, int method)
 {
-	double		least = fmax(NEGLIGIBLE * errors->responses[trial], 0x1p-1000);
+	double		least = fmax(fmax(NEGLIGIBLE * errors->responses[trial], errors->immaterial), 0x1p-1000);
 
 	return fmax(errors->errors[trial * method_count + method], least);
 }

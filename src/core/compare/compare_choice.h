@@ -27,6 +27,7 @@ typedef struct WmlcErrors
 	const double *errors;		/* trials x methods; infinite where a method failed */
 	const double *shares;		/* of the folds in their sum; rehearsals have none */
 	const double *responses;	/* mean square of each trial's response */
+	double		immaterial;		/* squared errors below this count alike */
 	bool		made_up;		/* of rehearsals: their rows are drawn, and they judge exactly */
 } WmlcErrors;
 
@@ -46,6 +47,13 @@ typedef enum WmlcStanding
 	WMLC_REFINEMENT,			/* a variant of candidates, next to them */
 	WMLC_BARRED					/* not to be chosen */
 } WmlcStanding;
+
+/*
+ * What to set `immaterial` to: a small share of the least error in a trial, on
+ * average.  Some tasks are too easy, such as a product that nobody buys, and a
+ * method that hits their zeros is not a thousand times better for it.
+ */
+extern double wmlc_immaterial_error(const WmlcErrors *errors, int method_count);
 
 /*
  * Judge all methods against a baseline among them, an incumbent.  There are at

@@ -665,6 +665,7 @@ choose(WmlContest *contest)
 	WmlcStanding *standings = (WmlcStanding *) palloc(count * sizeof(WmlcStanding));
 
 	rehearsals.made_up = contest->windows == NULL;
+	rehearsals.immaterial = wmlc_immaterial_error(&rehearsals, count);
 	for (int i = 0; i < count; i++)
 		standings[i] = wmlc_is_plausible(contest->pooled, contest->target,
 										 wml_contest_coefficients(contest, i))

@@ -151,6 +151,7 @@ choose(Finals *finals, const WmlcStanding *standings)
 	WmlcVerdict *verdicts = (WmlcVerdict *) wml_allocate(count, sizeof(WmlcVerdict));
 	WmlcStanding *chances = (WmlcStanding *) wml_allocate(count, sizeof(WmlcStanding));
 
+	rehearsals.immaterial = wmlc_immaterial_error(&rehearsals, count);
 	for (int k = 0; k < count; k++)
 		chances[k] = standings[finals->numbers[k]];
 	winner = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, chances, verdicts);

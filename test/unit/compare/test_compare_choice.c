@@ -150,6 +150,41 @@ test_equal(void)
 	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 2, "one per cent is no hair");
 }
 
+/* Six tasks of zeros, which the second method hits exactly, do not outweigh twenty real ones. */
+static void
+test_zeros(void)
+{
+	enum
+	{
+		Q = 26,
+		ZEROS = 6
+	};
+	double		responses[Q];
+	double		errors[Q * 3];
+	const WmlcErrors none = {.trials = 0};
+	WmlcErrors	rehearsals = {.trials = Q, .size = Q, .errors = errors, .responses = responses};
+	WmlcVerdict verdicts[3];
+
+	for (int i = 0; i < Q; i++)
+	{
+		bool		zero = i < ZEROS;
+
+		responses[i] = zero ? 0.0 : 10.0;
+		errors[i * 3] = zero ? 0.01 : 4.0 + i;
+		errors[i * 3 + 1] = zero ? 0.0 : 4.0 + i;
+		errors[i * 3 + 2] = zero ? 0.01 : 0.5 * (4.0 + i);
+	}
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 1, "zeros decide");
+	rehearsals.immaterial = wmlc_immaterial_error(&rehearsals, 3);
+	CHECK_NEAR(rehearsals.immaterial, 1e-3 * 0.5 * (20 * 4.0 + (6 + 25) * 10) / Q, 1e-12);
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 2, "zeros no longer decide");
+	CHECK(verdicts[1].rehearsal > 0.9, "and the other is hardly better for them: %g", verdicts[1].rehearsal);
+
+	/* a trial that all failed tells nothing */
+	errors[0] = errors[1] = errors[2] = INFINITY;
+	CHECK_NEAR(wmlc_immaterial_error(&rehearsals, 3), 1e-3 * 0.5 * (20 * 4.0 + (6 + 25) * 10) / Q, 1e-12);
+}
+
 /* Failures and perfection have no logarithms. */
 static void
 test_extreme_errors(void)
@@ -476,6 +511,7 @@ main(void)
 	test_caution();
 	test_refinement();
 	test_equal();
+	test_zeros();
 	test_extreme_errors();
 	test_planted();
 	test_rows();
