@@ -29,9 +29,6 @@ typedef struct WmlcDd
 	double		lo;
 } WmlcDd;
 
-/* Relative rounding error of one double-double operation, rounded up. */
-#define WMLC_DD_EPSILON 4.93038065763132e-32	/* 2^-104 */
-
 static inline WmlcDd
 wmlc_dd(double a)
 {

@@ -1,6 +1,6 @@
 /*
  * text.c
- *	  Writing and reading the text forms of our types.
+ *	  Writing and reading the text and binary forms of our types.
  */
 #include "postgres.h"
 
@@ -8,6 +8,8 @@
 #include <math.h>
 
 #include "common/shortest_dec.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
 
 #include "pg/base/text.h"
 
@@ -41,6 +43,25 @@ wml_append_double(StringInfo out, double value)
 	enlargeStringInfo(out, DOUBLE_SHORTEST_DECIMAL_LEN);
 	out->len += write_double(out->data + out->len, value);
 	out->data[out->len] = '\0';
+}
+
+void
+wml_append_number(StringInfo out, const char *name, double value)
+{
+	appendStringInfo(out, " %s=", name);
+	wml_append_double(out, value);
+}
+
+void
+wml_append_doubles(StringInfo out, const double *values, Size count)
+{
+	for (Size i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0)
+			appendStringInfoChar(out, ' ');
+		wml_append_double(out, values[i]);
+	}
 }
 
 void
@@ -99,4 +120,52 @@ wml_scan_double(const char **at, double *value)
 		return false;
 	*at = end;
 	return true;
+}
+
+bool
+wml_scan_number(const char **at, const char *label, double *value)
+{
+	return wml_scan_word(at, label) && wml_scan_double(at, value);
+}
+
+bool
+wml_scan_doubles(const char **at, double *values, Size count)
+{
+	for (Size i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		wml_scan_space(at);
+		if (!wml_scan_double(at, &values[i]))
+			return false;
+	}
+	return true;
+}
+
+bool
+wml_scan_end(const char **at)
+{
+	if (!wml_scan_word(at, "}"))
+		return false;
+	wml_scan_space(at);
+	return **at == '\0';
+}
+
+void
+wml_send_doubles(StringInfo buffer, const double *values, Size count)
+{
+	for (Size i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pq_sendfloat8(buffer, values[i]);
+	}
+}
+
+void
+wml_receive_doubles(StringInfo buffer, double *values, Size count)
+{
+	for (Size i = 0; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		values[i] = pq_getmsgfloat8(buffer);
+	}
 }

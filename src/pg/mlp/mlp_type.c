@@ -133,12 +133,7 @@ static void
 append_list(StringInfo out, const char *name, const double *numbers, Size count)
 {
 	appendStringInfo(out, " %s=[", name);
-	for (Size k = 0; k < count; k++)
-	{
-		if (k > 0)
-			appendStringInfoChar(out, ' ');
-		wml_append_double(out, numbers[k]);
-	}
+	wml_append_doubles(out, numbers, count);
 	appendStringInfoChar(out, ']');
 }
 
@@ -168,15 +163,7 @@ wml_mlp_out(PG_FUNCTION_ARGS)
 static bool
 scan_list(const char **at, const char *name, double *numbers, Size count)
 {
-	if (!wml_scan_word(at, name))
-		return false;
-	for (Size k = 0; k < count; k++)
-	{
-		wml_scan_space(at);
-		if (!wml_scan_double(at, &numbers[k]))
-			return false;
-	}
-	return wml_scan_word(at, "]");
+	return wml_scan_word(at, name) && wml_scan_doubles(at, numbers, count) && wml_scan_word(at, "]");
 }
 
 /* The head of the text as a network without numbers. */
@@ -220,12 +207,9 @@ scan_numbers(const char **at, WmlMlp *mlp)
 		(!scan_list(at, "shift=[", view.shift, mlp->inputs + 1) ||
 		 !scan_list(at, "scale=[", view.scale, mlp->inputs + 1)))
 		return false;
-	if (!scan_list(at, "parameters=[", view.theta, wmlc_mlp_parameters(&view.net)) ||
-		!scan_list(at, "history=[", view.history, (Size) mlp->records * WML_MLP_RECORD_NUMBERS) ||
-		!wml_scan_word(at, "}"))
-		return false;
-	wml_scan_space(at);
-	return **at == '\0';
+	return scan_list(at, "parameters=[", view.theta, wmlc_mlp_parameters(&view.net)) &&
+		scan_list(at, "history=[", view.history, (Size) mlp->records * WML_MLP_RECORD_NUMBERS) &&
+		wml_scan_end(at);
 }
 
 static WmlMlp *
@@ -267,7 +251,6 @@ wml_mlp_send(PG_FUNCTION_ARGS)
 {
 	WmlMlp	   *mlp = PG_GETARG_MLP(0);
 	WmlMlpView	view = wml_mlp_view(mlp);
-	Size		count = mlp_numbers(&view.net, view.shift != NULL, mlp->records);
 	StringInfoData buffer;
 
 	pq_begintypsend(&buffer);
@@ -278,8 +261,7 @@ wml_mlp_send(PG_FUNCTION_ARGS)
 	for (int l = 0; l < WMLC_MLP_MAX_DEPTH; l++)
 		pq_sendint32(&buffer, mlp->width[l]);
 	pq_sendint32(&buffer, mlp->records);
-	for (Size k = 0; k < count; k++)
-		pq_sendfloat8(&buffer, mlp->numbers[k]);
+	wml_send_doubles(&buffer, mlp->numbers, mlp_numbers(&view.net, view.shift != NULL, mlp->records));
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
 
@@ -307,8 +289,7 @@ wml_mlp_recv(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("unsupported version or size of type %s", "wml_mlp")));
 	mlp = create_from_shape(&shape);
-	for (Size k = 0; k < (VARSIZE(mlp) - offsetof(WmlMlp, numbers)) / sizeof(double); k++)
-		mlp->numbers[k] = pq_getmsgfloat8(buffer);
+	wml_receive_doubles(buffer, mlp->numbers, (VARSIZE(mlp) - offsetof(WmlMlp, numbers)) / sizeof(double));
 	pq_getmsgend(buffer);
 	problem = mlp_invalid(mlp);
 	if (problem != NULL)

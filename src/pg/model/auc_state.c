@@ -69,19 +69,6 @@ wml_auc_state_check_scores(WmlAucState *state)
 				 errmsg("state of wml_auc is not valid: a score is NaN")));
 }
 
-static void
-append_scores(StringInfo out, const char *label, const double *scores, int count)
-{
-	appendStringInfoString(out, label);
-	for (int i = 0; i < count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (i > 0)
-			appendStringInfoChar(out, ' ');
-		wml_append_double(out, scores[i]);
-	}
-}
-
 /* {v=1 positives=2 negatives=1 scores=[0.5 1; 0.25]} */
 Datum
 wml_auc_state_out(PG_FUNCTION_ARGS)
@@ -91,25 +78,13 @@ wml_auc_state_out(PG_FUNCTION_ARGS)
 
 	wml_auc_state_check_scores(state);
 	initStringInfo(&out);
-	appendStringInfo(&out, "{v=%d positives=%d negatives=%d", WML_AUC_STATE_VERSION,
+	appendStringInfo(&out, "{v=%d positives=%d negatives=%d scores=[", WML_AUC_STATE_VERSION,
 					 state->positives, state->negatives);
-	append_scores(&out, " scores=[", state->scores, state->positives);
-	append_scores(&out, "; ", wml_auc_negatives(state), state->negatives);
+	wml_append_doubles(&out, state->scores, state->positives);
+	appendStringInfoString(&out, "; ");
+	wml_append_doubles(&out, wml_auc_negatives(state), state->negatives);
 	appendStringInfoString(&out, "]}");
 	PG_RETURN_CSTRING(out.data);
-}
-
-static bool
-scan_scores(const char **at, double *scores, int64 count)
-{
-	for (int64 i = 0; i < count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		wml_scan_space(at);
-		if (!wml_scan_double(at, &scores[i]) || isnan(scores[i]))
-			return false;
-	}
-	return true;
 }
 
 /* The state in a text, or NULL. */
@@ -134,12 +109,11 @@ scan_state(const char *at)
 	state = wml_auc_state_create(positives + negatives);
 	state->positives = (int32) positives;
 	state->negatives = (int32) negatives;
-	if (!scan_scores(&at, state->scores, positives) || !wml_scan_word(&at, ";") ||
-		!scan_scores(&at, state->scores + positives, negatives) ||
-		!wml_scan_word(&at, "]") || !wml_scan_word(&at, "}"))
+	if (!wml_scan_doubles(&at, state->scores, positives) || !wml_scan_word(&at, ";") ||
+		!wml_scan_doubles(&at, state->scores + positives, negatives) ||
+		!wml_scan_word(&at, "]") || !wml_scan_end(&at) || has_nan(state->scores, positives + negatives))
 		return NULL;
-	wml_scan_space(&at);
-	return *at == '\0' ? state : NULL;
+	return state;
 }
 
 Datum
@@ -155,16 +129,6 @@ wml_auc_state_in(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-static void
-send_scores(StringInfo buffer, const double *scores, int count)
-{
-	for (int i = 0; i < count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		pq_sendfloat8(buffer, scores[i]);
-	}
-}
-
 Datum
 wml_auc_state_send(PG_FUNCTION_ARGS)
 {
@@ -176,8 +140,8 @@ wml_auc_state_send(PG_FUNCTION_ARGS)
 	pq_sendint32(&buffer, WML_AUC_STATE_VERSION);
 	pq_sendint32(&buffer, state->positives);
 	pq_sendint32(&buffer, state->negatives);
-	send_scores(&buffer, state->scores, state->positives);
-	send_scores(&buffer, wml_auc_negatives(state), state->negatives);
+	wml_send_doubles(&buffer, state->scores, state->positives);
+	wml_send_doubles(&buffer, wml_auc_negatives(state), state->negatives);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
 
@@ -199,16 +163,12 @@ wml_auc_state_recv(PG_FUNCTION_ARGS)
 	state = wml_auc_state_create(count);
 	state->positives = (int32) positives;
 	state->negatives = (int32) negatives;
-	for (int64 i = 0; i < count; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		state->scores[i] = pq_getmsgfloat8(buffer);
-		if (isnan(state->scores[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("invalid value for type %s", "wml_auc_state"),
-					 errdetail("A score is NaN.")));
-	}
+	wml_receive_doubles(buffer, state->scores, count);
 	pq_getmsgend(buffer);
+	if (has_nan(state->scores, count))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid value for type %s", "wml_auc_state"),
+				 errdetail("A score is NaN.")));
 	PG_RETURN_POINTER(state);
 }

@@ -130,22 +130,14 @@ wml_model_state_out(PG_FUNCTION_ARGS)
 					 wmlc_word(&wmlc_model_words, state->kind));
 	if (state->dims > 0)
 	{
-		appendStringInfo(&out, " d=%d steps=%d scale=%d eta=", state->dims, state->options.steps,
+		appendStringInfo(&out, " d=%d steps=%d scale=%d", state->dims, state->options.steps,
 						 state->options.scale);
-		wml_append_double(&out, state->options.eta);
-		appendStringInfoString(&out, " share=");
-		wml_append_double(&out, state->options.share);
-		appendStringInfoString(&out, " ridge=");
-		wml_append_double(&out, state->options.ridge);
-		appendStringInfoString(&out, " radius=");
-		wml_append_double(&out, state->options.radius);
+		wml_append_number(&out, "eta", state->options.eta);
+		wml_append_number(&out, "share", state->options.share);
+		wml_append_number(&out, "ridge", state->options.ridge);
+		wml_append_number(&out, "radius", state->options.radius);
 		appendStringInfoString(&out, " sums=[");
-		for (Size k = 0; k < sums_count(state->kind, state->dims); k++)
-		{
-			if (k > 0)
-				appendStringInfoChar(&out, ' ');
-			wml_append_double(&out, state->sums[k]);
-		}
+		wml_append_doubles(&out, state->sums, sums_count(state->kind, state->dims));
 		appendStringInfoChar(&out, ']');
 	}
 	appendStringInfoChar(&out, '}');
@@ -169,12 +161,6 @@ scan_kind(const char **at)
 }
 
 static bool
-scan_number(const char **at, const char *label, double *value)
-{
-	return wml_scan_word(at, label) && wml_scan_double(at, value);
-}
-
-static bool
 scan_options(const char **at, int64 *dims, WmlcModelOptions *options)
 {
 	int64		steps,
@@ -186,17 +172,8 @@ scan_options(const char **at, int64 *dims, WmlcModelOptions *options)
 		return false;
 	options->steps = (int) steps;
 	options->scale = (WmlcScale) scale;
-	return scan_number(at, "eta=", &options->eta) && scan_number(at, "share=", &options->share) &&
-		scan_number(at, "ridge=", &options->ridge) && scan_number(at, "radius=", &options->radius);
-}
-
-static bool
-scan_end(const char **at)
-{
-	if (!wml_scan_word(at, "}"))
-		return false;
-	wml_scan_space(at);
-	return **at == '\0';
+	return wml_scan_number(at, "eta=", &options->eta) && wml_scan_number(at, "share=", &options->share) &&
+		wml_scan_number(at, "ridge=", &options->ridge) && wml_scan_number(at, "radius=", &options->radius);
 }
 
 /* The state in a text, or NULL; it has the form of one but may not be valid. */
@@ -216,18 +193,13 @@ scan_state(const char *at)
 	kind = scan_kind(&at);
 	if (kind < 0)
 		return NULL;
-	if (scan_end(&at))
+	if (wml_scan_end(&at))
 		return wml_model_state_create(kind, 0, NULL);
 	if (!scan_options(&at, &dims, &options) || !wml_scan_word(&at, "sums=["))
 		return NULL;
 	state = wml_model_state_create(kind, (int) dims, &options);
-	for (Size k = 0; k < sums_count(kind, (int) dims); k++)
-	{
-		wml_scan_space(&at);
-		if (!wml_scan_double(&at, &state->sums[k]))
-			return NULL;
-	}
-	return wml_scan_word(&at, "]") && scan_end(&at) ? state : NULL;
+	return wml_scan_doubles(&at, state->sums, sums_count(kind, (int) dims)) && wml_scan_word(&at, "]") &&
+		wml_scan_end(&at) ? state : NULL;
 }
 
 Datum
@@ -273,8 +245,7 @@ wml_model_state_send(PG_FUNCTION_ARGS)
 		pq_sendfloat8(&buffer, state->options.ridge);
 		pq_sendfloat8(&buffer, state->options.radius);
 	}
-	for (Size k = 0; k < sums_count(state->kind, state->dims); k++)
-		pq_sendfloat8(&buffer, state->sums[k]);
+	wml_send_doubles(&buffer, state->sums, sums_count(state->kind, state->dims));
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
 
@@ -313,8 +284,7 @@ wml_model_state_recv(PG_FUNCTION_ARGS)
 	if (head.dims > 0)
 		head.options = receive_options(buffer);
 	state = wml_model_state_create(head.kind, head.dims, &head.options);
-	for (Size k = 0; k < sums_count(head.kind, head.dims); k++)
-		state->sums[k] = pq_getmsgfloat8(buffer);
+	wml_receive_doubles(buffer, state->sums, sums_count(head.kind, head.dims));
 	pq_getmsgend(buffer);
 	problem = state_invalid(state, &finite);
 	if (problem != NULL || !finite)

@@ -194,13 +194,6 @@ append_triangle(StringInfo out, const char *name, const double *matrix, int d)
 	appendStringInfoChar(out, ']');
 }
 
-static void
-append_number(StringInfo out, const char *name, double value)
-{
-	appendStringInfo(out, " %s=", name);
-	wml_append_double(out, value);
-}
-
 Datum
 wml_prior_out(PG_FUNCTION_ARGS)
 {
@@ -212,38 +205,27 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	appendStringInfo(&out, "{v=%d d=%d descriptors=%d family=%s flags=%d rank=%d iterations=%d",
 					 WML_PRIOR_VERSION, prior->dims, prior->descriptors,
 					 family_names[prior->family], prior->flags, prior->rank, prior->iterations);
-	append_number(&out, "noise", view.noise);
-	append_number(&out, "tasks", view.tasks);
-	append_number(&out, "effective", view.effective_tasks);
-	append_number(&out, "rows", view.rows);
-	append_number(&out, "degrees", view.noise_degrees);
-	append_number(&out, "loglik", view.loglik);
-	append_number(&out, "parameters", view.parameters);
-	append_number(&out, "shape", view.noise_shape);
-	append_number(&out, "spread", view.spread_degrees);
-	append_number(&out, "dispersion", view.dispersion);
-	append_number(&out, "smooth", view.smooth_sd);
-	append_number(&out, "smooth_degrees", view.smooth_degrees);
+	wml_append_number(&out, "noise", view.noise);
+	wml_append_number(&out, "tasks", view.tasks);
+	wml_append_number(&out, "effective", view.effective_tasks);
+	wml_append_number(&out, "rows", view.rows);
+	wml_append_number(&out, "degrees", view.noise_degrees);
+	wml_append_number(&out, "loglik", view.loglik);
+	wml_append_number(&out, "parameters", view.parameters);
+	wml_append_number(&out, "shape", view.noise_shape);
+	wml_append_number(&out, "spread", view.spread_degrees);
+	wml_append_number(&out, "dispersion", view.dispersion);
+	wml_append_number(&out, "smooth", view.smooth_sd);
+	wml_append_number(&out, "smooth_degrees", view.smooth_degrees);
 	appendStringInfo(&out, " design_rank=%d", prior->design_rank);
 	appendStringInfoString(&out, " mean=[");
-	for (int i = 0; i < view.dims * view.descriptors; i++)
-	{
-		if (i > 0)
-			appendStringInfoChar(&out, ' ');
-		wml_append_double(&out, view.mean[i]);
-	}
+	wml_append_doubles(&out, view.mean, view.dims * view.descriptors);
 	appendStringInfoChar(&out, ']');
 	append_triangle(&out, "factor", view.factor, view.dims);
 	append_triangle(&out, "mean_covariance", view.mean_covariance,
 					view.dims * view.descriptors);
 	appendStringInfoChar(&out, '}');
 	PG_RETURN_CSTRING(out.data);
-}
-
-static bool
-scan_number(const char **at, const char *name, double *value)
-{
-	return wml_scan_word(at, name) && wml_scan_double(at, value);
 }
 
 /* The entry at row i and column j, and its mirror image when symmetric. */
@@ -273,12 +255,12 @@ scan_new_numbers(const char **at, WmlPrior *prior)
 {
 	int64		design_rank;
 
-	if (!scan_number(at, "parameters=", &prior->parameters) ||
-		!scan_number(at, "shape=", &prior->noise_shape) ||
-		!scan_number(at, "spread=", &prior->spread_degrees) ||
-		!scan_number(at, "dispersion=", &prior->dispersion) ||
-		!scan_number(at, "smooth=", &prior->smooth_sd) ||
-		!scan_number(at, "smooth_degrees=", &prior->smooth_degrees) ||
+	if (!wml_scan_number(at, "parameters=", &prior->parameters) ||
+		!wml_scan_number(at, "shape=", &prior->noise_shape) ||
+		!wml_scan_number(at, "spread=", &prior->spread_degrees) ||
+		!wml_scan_number(at, "dispersion=", &prior->dispersion) ||
+		!wml_scan_number(at, "smooth=", &prior->smooth_sd) ||
+		!wml_scan_number(at, "smooth_degrees=", &prior->smooth_degrees) ||
 		!wml_scan_count(at, "design_rank=", &design_rank) || design_rank > WMLC_MAX_DIMS)
 		return false;
 	prior->design_rank = (int32) design_rank;
@@ -291,18 +273,9 @@ scan_arrays(const char **at, WmlPrior *prior)
 	WmlcPrior	view = wml_prior_view(prior);
 	int			means = prior->dims * prior->descriptors;
 
-	if (!wml_scan_word(at, "mean=["))
-		return false;
-	for (int i = 0; i < means; i++)
-	{
-		wml_scan_space(at);
-		if (!wml_scan_double(at, &view.mean[i]))
-			return false;
-	}
-	return wml_scan_word(at, "]") &&
+	return wml_scan_word(at, "mean=[") && wml_scan_doubles(at, view.mean, means) && wml_scan_word(at, "]") &&
 		scan_triangle(at, "factor=[", view.factor, prior->dims, false) &&
-		scan_triangle(at, "mean_covariance=[", view.mean_covariance, means, true) &&
-		wml_scan_word(at, "}");
+		scan_triangle(at, "mean_covariance=[", view.mean_covariance, means, true) && wml_scan_end(at);
 }
 
 /* All of the text but its head, which told the dims. */
@@ -316,21 +289,18 @@ scan_body(const char **at, WmlPrior *prior, bool new_numbers)
 	if (!wml_scan_count(at, "flags=", &flags) || flags > WML_PRIOR_ALL_FLAGS ||
 		!wml_scan_count(at, "rank=", &rank) || rank > prior->dims ||
 		!wml_scan_count(at, "iterations=", &iterations) || iterations > PG_INT32_MAX ||
-		!scan_number(at, "noise=", &prior->noise) ||
-		!scan_number(at, "tasks=", &prior->tasks) ||
-		!scan_number(at, "effective=", &prior->effective_tasks) ||
-		!scan_number(at, "rows=", &prior->rows) ||
-		!scan_number(at, "degrees=", &prior->noise_degrees) ||
-		!scan_number(at, "loglik=", &prior->loglik) ||
+		!wml_scan_number(at, "noise=", &prior->noise) ||
+		!wml_scan_number(at, "tasks=", &prior->tasks) ||
+		!wml_scan_number(at, "effective=", &prior->effective_tasks) ||
+		!wml_scan_number(at, "rows=", &prior->rows) ||
+		!wml_scan_number(at, "degrees=", &prior->noise_degrees) ||
+		!wml_scan_number(at, "loglik=", &prior->loglik) ||
 		(new_numbers && !scan_new_numbers(at, prior)))
 		return false;
 	prior->flags = (uint16) flags;
 	prior->rank = (int32) rank;
 	prior->iterations = (int32) iterations;
-	if (!scan_arrays(at, prior))
-		return false;
-	wml_scan_space(at);
-	return **at == '\0';
+	return scan_arrays(at, prior);
 }
 
 static bool
@@ -418,8 +388,7 @@ wml_prior_send(PG_FUNCTION_ARGS)
 	pq_sendfloat8(&buffer, prior->smooth_sd);
 	pq_sendfloat8(&buffer, prior->smooth_degrees);
 	pq_sendint32(&buffer, prior->design_rank);
-	for (Size k = 0; k < prior_numbers(prior->dims, prior->descriptors); k++)
-		pq_sendfloat8(&buffer, prior->numbers[k]);
+	wml_send_doubles(&buffer, prior->numbers, prior_numbers(prior->dims, prior->descriptors));
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
 
@@ -462,8 +431,7 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 		prior->smooth_degrees = pq_getmsgfloat8(buffer);
 		prior->design_rank = (int32) pq_getmsgint(buffer, 4);
 	}
-	for (Size k = 0; k < prior_numbers(dims, descriptors); k++)
-		prior->numbers[k] = pq_getmsgfloat8(buffer);
+	wml_receive_doubles(buffer, prior->numbers, prior_numbers(dims, descriptors));
 	pq_getmsgend(buffer);
 	problem = prior_invalid(prior);
 	if (problem != NULL)
