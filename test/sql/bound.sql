@@ -89,7 +89,7 @@ SELECT radius, loss, j.objective <= w.objective + 1e-12 AS tighter, sqrt((SELECT
 	   j.gap <= 1e-9 * j.objective AS certificate
 FROM bound_task, unnest(ARRAY[0.1, 0.5, 1]) AS radius, unnest(ARRAY['square', 'hinge']) AS loss,
 	 LATERAL (SELECT CASE loss WHEN 'hinge' THEN class_sources ELSE sources END AS s, CASE loss WHEN 'hinge' THEN class_target ELSE target END AS t) AS chosen,
-	 wml_minimize_bound(s, t, 'joint', radius, loss) AS j, wml_minimize_bound(s, t, 'weighted', radius, loss) AS w
+	 wml_minimize_bound(s, t, 'joint', loss, radius) AS j, wml_minimize_bound(s, t, 'weighted', loss, radius) AS w
 ORDER BY loss, radius;
 -- more turns never raise the objective
 SELECT bool_and(objective <= before) AS monotone

@@ -37,7 +37,7 @@ SELECT pg_temp.hint_of(format('SELECT %s FROM word_question', call)) FROM (VALUE
 	($$wml_alpha(sources, target, 'mixture', 'none')$$),
 	($$wml_fit(sources, target, 'none')$$),
 	($$wml_fit(sources, target, 'erm', 'none')$$),
-	($$wml_minimize_bound(sources, target, 'none', 1)$$),
+	($$wml_minimize_bound(sources, target, 'none')$$),
 	($$wml_compare(sources, sources, models => '{none}')$$),
 	($$wml_compare(sources, sources, weights => '{none}')$$),
 	($$wml_prior(sources, covariance => 'none')$$),

@@ -27,14 +27,14 @@ enum
 	ARG_SOURCES,
 	ARG_TARGET,
 	ARG_VARIANT,
-	ARG_RADIUS,
 	ARG_LOSS,
+	ARG_RADIUS,
 	ARG_STARTS,
 	ARG_STEPS
 };
 
 static const char *const argument_names[] = {
-	"sources", "target", "variant", "radius", "loss", "starts", "steps"
+	"sources", "target", "variant", "loss", "radius", "starts", "steps"
 };
 
 typedef enum Variant
