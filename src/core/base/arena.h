@@ -53,4 +53,17 @@ wmlc_arena_aligned_size(const WmlcArena *arena)
 	return arena->used + WMLC_ARENA_UNIT - 1;
 }
 
+/* What suffices for either of two uses, and for both of two limits. */
+static inline size_t
+wmlc_larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline size_t
+wmlc_smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 #endif							/* WMLC_ARENA_H */

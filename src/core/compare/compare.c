@@ -48,27 +48,21 @@ typedef struct State
 	void	   *work;			/* of whatever runs at the moment */
 } State;
 
-static size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 /* The largest need of all the functions that run one after the other. */
 static size_t
 shared_workspace(const WmlcComparison *c)
 {
-	size_t		bytes = larger(wmlc_compare_weigh_workspace(c), wmlc_adapt_workspace(c->d));
+	size_t		bytes = wmlc_larger(wmlc_compare_weigh_workspace(c), wmlc_adapt_workspace(c->d));
 
-	bytes = larger(bytes, 2 * (size_t) (c->d + 1) * (c->d + 1) * sizeof(WmlcDd));
+	bytes = wmlc_larger(bytes, 2 * (size_t) (c->d + 1) * (c->d + 1) * sizeof(WmlcDd));
 	for (int i = 0; i < c->learner_count; i++)
 	{
 		if (wmlc_learns_prior(c->learners[i].kind))
-			bytes = larger(bytes, wmlc_compare_prior_workspace(c, c->learners[i].kind));
+			bytes = wmlc_larger(bytes, wmlc_compare_prior_workspace(c, c->learners[i].kind));
 		else if (c->learners[i].kind == WMLC_LEARN_STACK)
-			bytes = larger(bytes, wmlc_compare_stack_workspace(c));
+			bytes = wmlc_larger(bytes, wmlc_compare_stack_workspace(c));
 		else
-			bytes = larger(bytes, wmlc_objective_workspace(c->learners[i].kind, c->d));
+			bytes = wmlc_larger(bytes, wmlc_objective_workspace(c->learners[i].kind, c->d));
 	}
 	return bytes;
 }
@@ -83,7 +77,7 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 	for (int i = 0; i < c->learner_count; i++)
 	{
 		if (c->learners[i].kind < WMLC_OBJECTIVES)
-			objective = larger(objective, wmlc_objective_doubles(c->learners[i].kind, c->d));
+			objective = wmlc_larger(objective, wmlc_objective_doubles(c->learners[i].kind, c->d));
 	}
 	state->pooled = wmlc_arena_take(&arena, wmlc_gram_bytes(c->d), 1);
 	state->basis = wmlc_arena_take(&arena, p * p, sizeof(WmlcDd));

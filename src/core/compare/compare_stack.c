@@ -50,9 +50,8 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 	for (int i = 0; i < c->weighting_count; i++)
 	{
 		WmlcWeighting mixture = as_mixture(&c->weightings[i]);
-		size_t		bytes = wmlc_weigh_workspace(&mixture, c->source_count, d + 1);
 
-		need = bytes > need ? bytes : need;
+		need = wmlc_larger(need, wmlc_weigh_workspace(&mixture, c->source_count, d + 1));
 	}
 	state->ensemble.coefficients = wmlc_arena_doubles(&arena, d);
 	state->fits = wmlc_arena_take(&arena, c->source_count, sizeof(WmlcTaskFit));

@@ -35,12 +35,8 @@ wmlc_compare_weigh_workspace(const WmlcComparison *c)
 	size_t		bytes = wmlc_embedding_frame_workspace(c->d);
 
 	for (int i = 0; i < c->weighting_count; i++)
-	{
-		size_t		need = wmlc_weigh_workspace(&c->weightings[i], c->source_count,
-												wmlc_embedding_dims(WMLC_SQUARE, c->d));
-
-		bytes = need > bytes ? need : bytes;
-	}
+		bytes = wmlc_larger(bytes, wmlc_weigh_workspace(&c->weightings[i], c->source_count,
+														wmlc_embedding_dims(WMLC_SQUARE, c->d)));
 	return bytes;
 }
 

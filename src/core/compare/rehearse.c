@@ -8,6 +8,7 @@
 #include <lapacke.h>
 #include <string.h>
 
+#include "core/base/arena.h"
 #include "core/base/random.h"
 #include "core/basis/basis.h"
 #include "core/linalg/tolerance.h"
@@ -50,7 +51,7 @@ wmlc_rehearse_workspace(int d)
 	size_t		role_bytes = d * sizeof(double) + wmlc_ensemble_workspace(d);
 	size_t		normal_bytes = lay_out_normal(&normal, d + 1, &nothing);
 
-	return role_bytes > normal_bytes ? role_bytes : normal_bytes;
+	return wmlc_larger(role_bytes, normal_bytes);
 }
 
 /*

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/base/arena.h"
 #include "core/linalg/eigenvalue.h"
 #include "core/linalg/spectral.h"
 
@@ -109,7 +110,7 @@ scratch_doubles(int d)
 	size_t		vectors = 8 * (size_t) (d + 1);
 	size_t		lapack = WMLC_EIGENVALUE_WORK * (size_t) d;
 
-	return vectors > lapack ? vectors : lapack;
+	return wmlc_larger(vectors, lapack);
 }
 
 size_t

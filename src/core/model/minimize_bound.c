@@ -68,12 +68,6 @@ embedding_size(const WmlcBoundProblem *problem)
 		: wmlc_gram_entries(problem->target->dims);
 }
 
-static size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 static void
 lay_out(Search *search, const WmlcBoundProblem *problem, WmlcArena *arena)
 {
@@ -92,8 +86,8 @@ lay_out(Search *search, const WmlcBoundProblem *problem, WmlcArena *arena)
 	search->w = wmlc_arena_doubles(arena, d);
 	search->a = wmlc_arena_doubles(arena, (size_t) d * d);
 	search->b = wmlc_arena_doubles(arena, wmlc_hinge_doubles(d));
-	search->rest = wmlc_arena_take(arena, larger(wmlc_embedding_frame_workspace(d),
-												 larger(wmlc_trust_region_workspace(d),
+	search->rest = wmlc_arena_take(arena, wmlc_larger(wmlc_embedding_frame_workspace(d),
+												 wmlc_larger(wmlc_trust_region_workspace(d),
 														wmlc_weigh_workspace(&mixture, problem->count,
 																			 search->dims + 1))),
 								   1);

@@ -179,17 +179,10 @@ wmlc_objective_invalid(const WmlcObjectiveSum *sum)
 	return NULL;
 }
 
-/* Doubles in a matrix of d rows, or of the d + 1 rows of a task. */
-static size_t
-matrix_doubles(int d)
-{
-	return 2 * (size_t) (d + 1) * wmlc_dd_stride(d + 1);
-}
-
 size_t
 wmlc_objective_workspace(WmlcObjectiveKind kind, int d)
 {
-	size_t		add = (wmlc_task_doubles(d) + 4 * matrix_doubles(d)) * sizeof(double)
+	size_t		add = (wmlc_task_doubles(d) + 4 * wmlc_objective_matrix_doubles(d)) * sizeof(double)
 		+ wmlc_spectral_workspace(d);
 	size_t		fit = wmlc_objective_fit_workspace(kind, d);
 
@@ -279,9 +272,9 @@ add_matrix(const Addition *add, WmlcDdSpan matrix)
 static WmlcDdSpan
 matrix_space(const Addition *add, int n)
 {
-	double	   *space = add->space + n * matrix_doubles(add->sum->d);
+	double	   *space = add->space + n * wmlc_objective_matrix_doubles(add->sum->d);
 
-	return (WmlcDdSpan) {space, space + matrix_doubles(add->sum->d) / 2};
+	return (WmlcDdSpan) {space, space + wmlc_objective_matrix_doubles(add->sum->d) / 2};
 }
 
 /* Does every column of the plain sum surely keep a fair share of itself? */
@@ -417,7 +410,7 @@ exchange(WmlcDdSpan *x, WmlcDdSpan *y)
 static void
 set_identity_minus(const Addition *add, WmlcDd rate, WmlcDdSpan matrix)
 {
-	memset(matrix.hi, 0, matrix_doubles(add->task.d) * sizeof(double));
+	memset(matrix.hi, 0, wmlc_objective_matrix_doubles(add->task.d) * sizeof(double));
 	for (int i = 0; i < add->task.d; i++)
 	{
 		WmlcDdSpan	row = wmlc_dd_from(matrix, (size_t) i * add->task.stride);
@@ -450,7 +443,7 @@ inner_power(const Addition *add, WmlcDdSpan base, unsigned k, WmlcDdSpan *power,
 	int			entries = add->task.d * add->task.stride;
 	WmlcStatus	status = WMLC_OK;
 
-	memcpy(power->hi, base.hi, matrix_doubles(add->task.d) * sizeof(double));
+	memcpy(power->hi, base.hi, wmlc_objective_matrix_doubles(add->task.d) * sizeof(double));
 	if (series != NULL)
 		set_identity_minus(add, wmlc_dd(0.0), *series);
 	for (int bit = highest_bit(k) - 1; bit >= 0 && status == WMLC_OK; bit--)

@@ -117,6 +117,13 @@ extern const char *wmlc_objective_invalid(const WmlcObjectiveSum *sum);
 extern size_t wmlc_objective_workspace(WmlcObjectiveKind kind, int d);
 extern size_t wmlc_objective_fit_workspace(WmlcObjectiveKind kind, int d);
 
+/* Doubles in a matrix of d rows, or of d + 1: those of a task, or with a right-hand side. */
+static inline size_t
+wmlc_objective_matrix_doubles(int d)
+{
+	return 2 * (size_t) (d + 1) * wmlc_dd_stride(d + 1);
+}
+
 /*
  * Add alpha times the objective, of the sum's kind, of one task.  alpha is finite
  * and not negative; at 0 the gram may hold anything.

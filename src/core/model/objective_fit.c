@@ -15,13 +15,6 @@
 #include "core/linalg/spectral.h"
 #include "core/gram/task.h"
 
-/* A square matrix with a column for the right-hand side, and d unknowns. */
-static size_t
-square_doubles(int d)
-{
-	return 2 * (size_t) (d + 1) * wmlc_dd_stride(d + 1);
-}
-
 /* Unknowns when a saddle point is solved for: see collect_indefinite. */
 static int
 max_unknowns(WmlcObjectiveKind kind, int d)
@@ -38,7 +31,7 @@ wmlc_objective_fit_workspace(WmlcObjectiveKind kind, int d)
 	if (kind == WMLC_ERM)
 		return bytes;
 	return bytes + wmlc_spectral_workspace(d) +
-		(square_doubles(d) + 2 * wmlc_triangle_size(n + 1) + 3 * (n + 1)) * sizeof(double);
+		(wmlc_objective_matrix_doubles(d) + 2 * wmlc_triangle_size(n + 1) + 3 * (n + 1)) * sizeof(double);
 }
 
 /* The usual case: everything is in one positive semidefinite matrix. */
@@ -305,8 +298,8 @@ solve_equations(const WmlcObjectiveSum *sum, double ridge, WmlcDd *w, int *rank,
 	work += n;
 	reduction.scratch = work;
 	work += 4 * d + wmlc_spectral_workspace(d) / sizeof(double);
-	reduction.square = (WmlcDdSpan) {work, work + square_doubles(d) / 2};
-	work += square_doubles(d);
+	reduction.square = (WmlcDdSpan) {work, work + wmlc_objective_matrix_doubles(d) / 2};
+	work += wmlc_objective_matrix_doubles(d);
 	reduction.equations.triangle = (WmlcDdSpan) {work, work + entries};
 	memset(work, 0, 2 * entries * sizeof(double));
 	work += 2 * entries;

@@ -50,12 +50,6 @@ typedef struct WmlcNearest
 	double		passes;			/* points priced in full passes, in units of J */
 } WmlcNearest;
 
-static inline size_t
-wmlc_smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* fmin and fmax without their care for NaN, which costs a call */
 static inline double
 wmlc_min(double a, double b)

@@ -95,18 +95,6 @@ reduction_pays(const WmlcWeighting *weighting, size_t count, size_t dims)
 	return weighting->shrink > 0.0 && dims / 2 > count;
 }
 
-static size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static size_t
-smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* What a mixture works in: reduced points, if it pays, and room for each step. */
 typedef struct Room
 {
@@ -121,7 +109,7 @@ lay_out(Room *room, const WmlcWeighting *weighting, size_t count, size_t dims, W
 	if (reduction_pays(weighting, count, dims))
 	{
 		room->reduced = wmlc_arena_doubles(arena, count * count);
-		room->step = wmlc_arena_take(arena, larger(wmlc_simplex_workspace(count, count, weighting->shrink),
+		room->step = wmlc_arena_take(arena, wmlc_larger(wmlc_simplex_workspace(count, count, weighting->shrink),
 												   wmlc_reduce_points_workspace(count)), 1);
 	}
 	else
@@ -139,11 +127,11 @@ wmlc_weigh_workspace(const WmlcWeighting *weighting, size_t count, size_t dims)
 	if (weighting->rule != WMLC_MIXTURE)
 		return 0;
 	if (reduction_pays(weighting, 1, dims))
-		lay_out(&room, weighting, smaller(count, dims / 2 - 1), dims, &reduced);
+		lay_out(&room, weighting, wmlc_smaller(count, dims / 2 - 1), dims, &reduced);
 	if (reduction_pays(weighting, count, dims))
 		dims = 2 * count + 1;
 	lay_out(&room, weighting, count, dims, &plain);
-	return larger(reduced.used, plain.used);
+	return wmlc_larger(reduced.used, plain.used);
 }
 
 static WmlcStatus
@@ -235,7 +223,7 @@ wmlc_weigh_kernel_workspace(const WmlcWeighting *weighting, size_t count)
 	WmlcArena	arena = {NULL, 0};
 
 	wmlc_arena_doubles(&arena, count * count);
-	wmlc_arena_take(&arena, larger(wmlc_kernel_points_workspace(count),
+	wmlc_arena_take(&arena, wmlc_larger(wmlc_kernel_points_workspace(count),
 								   wmlc_weigh_workspace(weighting, count - 1, count)), 1);
 	return arena.used;
 }
