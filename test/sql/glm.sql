@@ -90,6 +90,13 @@ SELECT wml_glm(x, 1, 'binomial') FROM (VALUES (ARRAY[1, 2]), (ARRAY[1])) AS v (x
 
 -- an offset that overflows as an exposure, and one that does not
 SELECT wml_glm_train('SELECT ARRAY[1], 1, exp(800::float8)', 'poisson');
+-- counts and trials that are no longer whole numbers, exposures that no coefficients can make up for
+SELECT wml_glm_train('SELECT ARRAY[1], 1e16', 'poisson');
+SELECT wml_glm_train('SELECT ARRAY[1], 1e200', 'negative_binomial');
+SELECT wml_glm_train('SELECT ARRAY[1], 1, 1e16');
+SELECT wml_glm_train('SELECT ARRAY[1], 1, exp(700 * i::float8) FROM unnest(ARRAY[-1, 1]) AS i', 'poisson');
+SELECT wml_predict_rate('{800}', '{1}') = exp(300::float8) AS bounded, wml_predict_rate('{-800}', '{1}') = exp(-300::float8) AS positive;
+SELECT wml_predict_rate('{300}', '{1}', 1e300);
 SELECT abs(coef[1] - (ln(2) - 600)) < 1e-9 AS fine FROM wml_glm_train('SELECT ARRAY[1], 2, exp(600::float8)', 'poisson') AS m;
 
 -- the working gram at the fit has the fit for its solution, whichever way the rows come

@@ -143,6 +143,14 @@ SELECT wml_glm_prior('SELECT task, x, bought FROM visit', iterations => 0);
 SELECT wml_glm_prior('SELECT task, x, calls FROM visit', 'negative_binomial', reread => true);
 SELECT wml_glm_prior('SELECT task, x, bought FROM visit', NULL);
 SELECT wml_glm_prior(ARRAY[NULL]::wml_gram[], 'binomial');
+SELECT wml_glm_prior('SELECT task, x, calls * 1e16 FROM visit', 'poisson');
+SELECT wml_glm_prior('SELECT task, x, bought, 1e16 FROM visit', reread => true);
+SELECT wml_predict_rate(prior, NULL, '{100,0}', 0.9, 1e300) FROM learned WHERE how = 'calls';
+SELECT wml_predict_response(prior, NULL, '{1000,0}', 0.9, 1e300) FROM learned WHERE how = 'calls';
+-- a class that never occurs, or a first class that never does, is an error; a target without rows of a class gets what the prior says
+SELECT wml_glm_prior('SELECT task, x, (kind = 3)::int FROM (SELECT task, x, 1 + bought AS kind FROM visit) AS v WHERE kind IN (1, 3)');
+SELECT wml_glm_prior('SELECT task, x, (kind = 3)::int FROM (SELECT task, x, 2 + bought AS kind FROM visit) AS v WHERE kind IN (1, 3)');
+SELECT wml_predict_probability(prior, (SELECT wml_target_gram(x, bought, prior) FROM visit WHERE false), '{1,2}') = wml_predict_probability(prior, NULL, '{1,2}') AS as_prior FROM learned WHERE how = 'ep';
 -- too few iterations
 SELECT wml_glm_prior('SELECT task, x, bought FROM visit WHERE task < 50', iterations => 2) IS NOT NULL AS made;
 -- counts with a dispersion of their own

@@ -40,6 +40,9 @@ wmlc_response_error(const WmlcLikelihood *likelihood, const WmlcResponse *row)
 		return WMLC_RESPONSE_NEGATIVE;
 	if (likelihood->family == WMLC_BINOMIAL && !(row->y >= 0.0 && row->y <= row->exposure))
 		return WMLC_RESPONSE_BEYOND;
+	if ((is_count(likelihood) && row->y > WMLC_LARGEST_COUNT)
+		|| (likelihood->family == WMLC_BINOMIAL && row->exposure > WMLC_LARGEST_COUNT))
+		return WMLC_RESPONSE_TOO_LARGE;
 	return WMLC_RESPONSE_FINE;
 }
 

@@ -36,6 +36,9 @@ typedef struct WmlcResponse
 	double		weight;			/* multiplies the row's log-likelihood */
 } WmlcResponse;
 
+/* Beyond this a double cannot tell a count from the next one. */
+#define WMLC_LARGEST_COUNT 0x1p53
+
 /* What is wrong with a row. */
 typedef enum WmlcResponseError
 {
@@ -44,7 +47,8 @@ typedef enum WmlcResponseError
 	WMLC_RESPONSE_BAD_EXPOSURE, /* not positive */
 	WMLC_RESPONSE_BAD_WEIGHT,	/* negative */
 	WMLC_RESPONSE_NEGATIVE,		/* a count below zero */
-	WMLC_RESPONSE_BEYOND		/* more successes than trials, or fewer than none */
+	WMLC_RESPONSE_BEYOND,		/* more successes than trials, or fewer than none */
+	WMLC_RESPONSE_TOO_LARGE		/* more than WMLC_LARGEST_COUNT counted */
 } WmlcResponseError;
 
 extern WmlcResponseError wmlc_response_error(const WmlcLikelihood *likelihood,

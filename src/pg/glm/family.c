@@ -125,6 +125,13 @@ wml_check_response(const WmlcLikelihood *likelihood, const WmlcResponse *row)
 							row->exposure, row->y),
 					 errhint("Without an exposure, a row is one trial with response 0 or 1.")));
 			break;
+		case WMLC_RESPONSE_TOO_LARGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("counts and trials must not exceed %.0f: %g", WMLC_LARGEST_COUNT,
+							likelihood->family == WMLC_BINOMIAL ? row->exposure : row->y),
+					 errhint("Count in a larger unit.")));
+			break;
 	}
 }
 

@@ -57,6 +57,9 @@ extern void wml_predict_args(FunctionCallInfo fcinfo, const WmlcPrior *prior,
 /* The exposure, if it is positive and finite. */
 extern double wml_check_exposure(double exposure);
 
+/* The rate times the exposure, if that is finite. */
+extern double wml_times_exposure(double rate, double exposure);
+
 /* Rows that an aggregate keeps. */
 typedef struct WmlKeptRows
 {

@@ -81,13 +81,26 @@ wml_check_exposure(double exposure)
 	return exposure;
 }
 
+double
+wml_times_exposure(double rate, double exposure)
+{
+	double		product = rate * exposure;
+
+	if (isinf(product))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("rate %g times exposure %g overflows", rate, exposure)));
+	return product;
+}
+
 Datum
 wml_predict_rate_coef(PG_FUNCTION_ARGS)
 {
 	WmlcLikelihood likelihood = {.family = WMLC_POISSON};
 	double		exposure = wml_check_exposure(PG_GETARG_FLOAT8(2));
 
-	PG_RETURN_FLOAT8(exposure * wmlc_likelihood_mean(&likelihood, predictor_of_args(fcinfo)));
+	PG_RETURN_FLOAT8(wml_times_exposure(wmlc_likelihood_mean(&likelihood, predictor_of_args(fcinfo)),
+										exposure));
 }
 
 /* ---- of a task under a prior ---- */
@@ -121,14 +134,16 @@ predict_mean(FunctionCallInfo fcinfo, const WmlcPrior *prior, double exposure)
 {
 	WmlcLikelihood likelihood = {.family = prior->family, .dispersion = prior->dispersion};
 	WmlcPrediction prediction;
-	double		mean;
+	double		means[3];
 	Datum		values[3];
 
 	wml_predict_args(fcinfo, prior, &prediction);
-	mean = wmlc_likelihood_expected_mean(&likelihood, prediction.estimate, prediction.mean_variance);
-	values[0] = Float8GetDatum(exposure * mean);
-	values[1] = Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_lower));
-	values[2] = Float8GetDatum(exposure * wmlc_likelihood_mean(&likelihood, prediction.mean_upper));
+	means[0] = wmlc_likelihood_expected_mean(&likelihood, prediction.estimate,
+											 prediction.mean_variance);
+	means[1] = wmlc_likelihood_mean(&likelihood, prediction.mean_lower);
+	means[2] = wmlc_likelihood_mean(&likelihood, prediction.mean_upper);
+	for (int i = 0; i < 3; i++)
+		values[i] = Float8GetDatum(wml_times_exposure(means[i], exposure));
 	return wml_composite(fcinfo, values, NULL);
 }
 

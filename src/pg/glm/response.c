@@ -21,15 +21,21 @@ PG_FUNCTION_INFO_V1(wml_deviance);
 PG_FUNCTION_INFO_V1(wml_possible_response);
 PG_FUNCTION_INFO_V1(wml_family);
 
-/* What a prediction is in the response's own units; `bounds` are lower, upper, mean_lower, mean_upper. */
+/*
+ * What a prediction is in the response's own units; `bounds` are lower, upper,
+ * mean_lower, mean_upper.
+ */
 static double
 response_of_prediction(const WmlcLikelihood *likelihood, const WmlcPrediction *prediction,
 					   double level, double exposure, double bounds[4])
 {
+	double		eta = prediction->estimate;
 	double		sd;
 
-	bounds[2] = exposure * wmlc_likelihood_mean(likelihood, prediction->mean_lower);
-	bounds[3] = exposure * wmlc_likelihood_mean(likelihood, prediction->mean_upper);
+	bounds[2] = wml_times_exposure(wmlc_likelihood_mean(likelihood, prediction->mean_lower),
+								   exposure);
+	bounds[3] = wml_times_exposure(wmlc_likelihood_mean(likelihood, prediction->mean_upper),
+								   exposure);
 	switch (likelihood->family)
 	{
 		case WMLC_GAUSSIAN:
@@ -43,11 +49,13 @@ response_of_prediction(const WmlcLikelihood *likelihood, const WmlcPrediction *p
 			break;
 		default:
 			/* the normal distribution with the same bounds stands in for Student's t */
-			sd = 0.5 * (prediction->mean_upper - prediction->mean_lower) / wmlc_student_bound(level, INFINITY);
-			bounds[0] = wmlc_count_quantile(likelihood, prediction->estimate, sd, exposure, 0.5 * (1.0 - level));
-			bounds[1] = wmlc_count_quantile(likelihood, prediction->estimate, sd, exposure, 0.5 * (1.0 + level));
+			sd = 0.5 * (prediction->mean_upper - prediction->mean_lower)
+				/ wmlc_student_bound(level, INFINITY);
+			bounds[0] = wmlc_count_quantile(likelihood, eta, sd, exposure, 0.5 * (1.0 - level));
+			bounds[1] = wmlc_count_quantile(likelihood, eta, sd, exposure, 0.5 * (1.0 + level));
 	}
-	return exposure * wmlc_likelihood_expected_mean(likelihood, prediction->estimate, prediction->mean_variance);
+	return wml_times_exposure(wmlc_likelihood_expected_mean(likelihood, eta,
+															prediction->mean_variance), exposure);
 }
 
 /* wml_predict_response(prior, gram, x, level, exposure) */

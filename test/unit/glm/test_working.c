@@ -166,6 +166,9 @@ test_responses(void)
 	CHECK(wmlc_response_error(&binomial, &(WmlcResponse) {-1, 1, 1}) == WMLC_RESPONSE_BEYOND, "-1 of 1");
 	CHECK(wmlc_response_error(&binomial, &(WmlcResponse) {2, 2, 1}) == WMLC_RESPONSE_FINE, "2 of 2");
 	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {-1, 1, 1}) == WMLC_RESPONSE_NEGATIVE, "-1");
+	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {1e16, 1, 1}) == WMLC_RESPONSE_TOO_LARGE, "1e16");
+	CHECK(wmlc_response_error(&binomial, &(WmlcResponse) {1, 1e16, 1}) == WMLC_RESPONSE_TOO_LARGE, "1 of 1e16");
+	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {1, 1e16, 1}) == WMLC_RESPONSE_FINE, "1 in 1e16");
 	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {NAN, 1, 1}) == WMLC_RESPONSE_NOT_FINITE, "NaN");
 	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {1, 0, 1}) == WMLC_RESPONSE_BAD_EXPOSURE, "0");
 	CHECK(wmlc_response_error(&poisson, &(WmlcResponse) {1, 1, -1}) == WMLC_RESPONSE_BAD_WEIGHT, "-1");
