@@ -43,6 +43,8 @@ BEGIN
 	IF pg_catalog.to_regclass(state) IS NULL THEN
 		EXECUTE pg_catalog.format('CREATE TABLE %s AS SELECT r.task, @extschema@.wml_working_gram(r.x, r.y, %L, NULL, r.exposure, r.weight) AS gram, %s '
 								  'FROM (%s) AS r WHERE r.task IS NOT NULL GROUP BY r.task', state, family, one_alpha, rows_of);
+		-- or the planner takes the state for larger than it is, and the rows for what to keep in memory
+		EXECUTE pg_catalog.format('ANALYZE %s (task)', state);
 		IF commits THEN
 			COMMIT;
 		END IF;
