@@ -31,6 +31,64 @@ sets <- list(
 	epil = list("MASS", "poisson", "{2,3,4,5}", function() {
 		d <- get(data(epil, package = "MASS"))
 		cbind(d$subject, d$y, 1, 1, log(d$base / 4), d$trt == "progabide", log(d$age), d$V4)
+	}),
+
+	# from here on, sets that the method was not developed on
+	immunisation = list("mlmRev", "binomial", "{3,4,5}", function() {
+		d <- get(data(guImmun, package = "mlmRev"))
+		cbind(as.integer(d$comm), d$immun == "Y", 1, 1, d$kid2p == "Y", d$momEd != "N", d$ethn == "L", d$rural == "Y")
+	}),
+	prenatal = list("mlmRev", "binomial", "{2,3,4,5}", function() {
+		d <- get(data(guPrenat, package = "mlmRev"))
+		cbind(as.integer(d$cluster), d$prenat != "Traditional", 1, 1, d$momEd != "None", d$indig == "Ladino", d$toilet == "Modern", d$ssDist / 10)
+	}),
+	melanoma = list("mlmRev", "poisson", "{}", function() {
+		d <- get(data(Mmmec, package = "mlmRev"))
+		cbind(as.integer(d$region), d$deaths, d$expected, 1, d$uvb / 10)
+	}),
+	respiratory = list("geepack", "binomial", "{2,3,4,5}", function() {
+		d <- get(data(respiratory, package = "geepack"))
+		cbind(100 * d$center + d$id, d$outcome, 1, 1, d$treat == "A", d$baseline, d$age / 10, d$sex == "M")
+	}),
+	ohio = list("geepack", "binomial", "{3}", function() {
+		d <- get(data(ohio, package = "geepack"))
+		cbind(d$id, d$resp, 1, 1, d$age, d$smoke)
+	}),
+	muscatine = list("geepack", "binomial", "{3}", function() {
+		d <- subset(get(data(muscatine, package = "geepack")), !is.na(numobese))
+		cbind(d$id, d$numobese, 1, 1, (d$age - 12) / 4, d$gender == "F")
+	}),
+	toenail = list("HSAUR3", "binomial", "{2,3}", function() {
+		d <- get(data(toenail, package = "HSAUR3"))
+		cbind(as.integer(d$patientID), d$outcome != "none or mild", 1, 1, d$time / 6, d$treatment == "terbinafine")
+	}),
+	thought = list("HSAUR3", "binomial", "{3}", function() {
+		d <- subset(get(data(schizophrenia2, package = "HSAUR3")), !is.na(disorder))
+		cbind(as.integer(d$subject), d$disorder == "present", 1, 1, d$month / 6, d$onset == "> 20 yrs")
+	}),
+	union = list("plm", "binomial", "{3,4}", function() {
+		d <- get(data(Males, package = "plm"))
+		cbind(d$nr, d$union == "yes", 1, 1, d$exper / 10, d$married == "yes", (d$school - 12) / 4)
+	}),
+	disability = list("plm", "binomial", "{2}", function() {
+		d <- get(data(LaborSupply, package = "plm"))
+		cbind(d$id, d$disab, 1, 1, (d$age - 40) / 10)
+	}),
+	salamanders = list("glmmTMB", "poisson", "{2,3}", function() {
+		d <- get(data(Salamanders, package = "glmmTMB"))
+		cbind(as.integer(factor(as.character(d$site))), d$count, 1, 1, d$mined == "no", d$DOY)
+	}),
+	owls = list("glmmTMB", "poisson", "{3}", function() {
+		d <- get(data(Owls, package = "glmmTMB"))
+		cbind(as.integer(d$Nest), d$SiblingNegotiation, d$BroodSize, 1, d$FoodTreatment == "Satiated", d$SexParent == "Male")
+	}),
+	fruits = list("lme4", "poisson", "{}", function() {
+		d <- get(data(Arabidopsis, package = "lme4"))
+		cbind(d$gen, d$total.fruits, 1, 1, d$nutrient == 8, d$amd == "unclipped")
+	}),
+	stroop = list("afex", "binomial", "{}", function() {
+		d <- subset(get(data(stroop, package = "afex")), study == "2" & !is.na(acc) & trialnum <= 60)
+		cbind(as.integer(d$pno), d$acc, 1, 1, d$congruency == "incongruent", (d$trialnum - 30) / 30)
 	})
 )
 
@@ -45,8 +103,9 @@ fit_glmer <- function(family, fixed) {
 	known <- rows[[4]] == 1
 	random <- setdiff(seq_len(ncol(x)), as.integer(strsplit(gsub("[{}]", "", fixed), ",")[[1]]))
 	response <- if (family == "binomial") "cbind(y, exposure - y)" else "y"
-	model <- as.formula(sprintf("%s ~ 0 + %s + (0 + %s | task)", response, paste(colnames(x), collapse = " + "),
-		paste(colnames(x)[random], collapse = " + ")))
+	offset <- if (family == "binomial") "" else " + offset(log(exposure))"
+	model <- as.formula(sprintf("%s ~ 0 + %s + (0 + %s | task)%s", response, paste(colnames(x), collapse = " + "),
+		paste(colnames(x)[random], collapse = " + "), offset))
 	limit <- as.numeric(Sys.getenv("LIMIT", "120"))
 	setTimeLimit(cpu = limit, transient = TRUE)
 	fit <- tryCatch(suppressWarnings(suppressMessages(glmer(model, data[known, ], family = family, nAGQ = 1))),

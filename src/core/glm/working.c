@@ -24,6 +24,14 @@
 /* Below this, weight times variance, a parabola at the mean of the slopes will do. */
 #define NARROW WMLC_NARROW
 #define MOST_STEPS 30
+
+/*
+ * A step from the parabola of the last pass must leave something of the distribution
+ * without it, and lead to one that the nodes can tell from it.
+ */
+#define LARGEST_SHARE 0.9
+#define LEAST_SPREAD 0.1
+#define FARTHEST_STEP 3.0
 #define TOLERANCE 1e-10
 
 /* Rows between two polls; where their variances take long, each batch has one. */
@@ -312,6 +320,64 @@ any_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, d
 	return result;
 }
 
+/*
+ * One step of expectation propagation, as for lanes: the parabola of the last pass
+ * is taken out of eta's distribution, the likelihood put in, and the new parabola
+ * leaves the same mean and variance.  False where that is too coarse.
+ *
+ * In units of eta's standard deviation the distribution without the row has
+ * precision 1 - k and mean -b / (1 - k); with the likelihood, mean m and variance s.
+ */
+static bool
+step_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double variance,
+		 WmlcWorkingRow *place)
+{
+	Nodes		nodes;
+	double		h[MOST_NODES];
+	double		sd = sqrt(variance);
+	double		center = wmlc_likelihood_shape(likelihood, row, eta);
+	Parabola	tilted = {
+		.b = place->weight * sd * (place->response - eta),
+		.k = place->weight * variance
+	};
+	double		rest = 1.0 - tilted.k,
+				m,
+				second,
+				third,
+				s,
+				b,
+				k,
+				far;
+
+	if (!(tilted.k > NARROW && tilted.k < LARGEST_SHARE))
+		return false;
+	choose_nodes(likelihood, variance, &nodes);
+	for (int i = 0; i < nodes.count; i++)
+		h[i] = row->weight
+			* (wmlc_likelihood_shape(likelihood, row, eta + sd * nodes.t[i]) - center);
+	tilt(&nodes, h, &tilted);
+	m = -tilted.gradient[0];
+	second = 2.0 * tilted.gradient[1] + 1.0;
+	third = m * second - 2.0 * tilted.hessian[1];
+	s = tilted.hessian[0];
+	if (!(s > LEAST_SPREAD && s < 1.0 / LEAST_SPREAD && fabs(m) < FARTHEST_STEP))
+		return false;
+	k = tilted.k + 1.0 / s - 1.0;
+	b = tilted.b + m / s;
+	if (!(k > NARROW))
+		return false;
+	far = b / k + tilted.b / rest;
+	place->response = eta + sd * b / k;
+	place->weight = k / variance;
+	place->log_scale = row->weight * center + tilted.value + 0.5 * tilted.k
+		+ 0.5 * log(rest + k) - 0.5 * tilted.b * tilted.b / rest
+		+ 0.5 * far * far * k * rest / (rest + k);
+	place->skew = (third - m * (3.0 * second - 2.0 * m * m)) / (s * sqrt(s));
+	place->excess = (4.0 * tilted.hessian[2] + second * second - 4.0 * m * third
+					 + m * m * (6.0 * second - 3.0 * m * m)) / (s * s) - 3.0;
+	return true;
+}
+
 /* A single yes or no, of which working_lanes.h knows how to do many at once. */
 static inline bool
 is_single(const WmlcLikelihood *likelihood, const WmlcResponse *row)
@@ -431,7 +497,9 @@ wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, dou
 	if (!is_single(queue->likelihood, row)
 		|| (l > 0 && (variance > 0.0) != (queue->lanes.variance[0] > 0.0)))
 	{
-		*place = any_row(queue->likelihood, row, eta, variance);
+		if (!queue->again || !(variance > 0.0)
+			|| !step_row(queue->likelihood, row, eta, variance, place))
+			*place = any_row(queue->likelihood, row, eta, variance);
 		return;
 	}
 	set_lane(&queue->lanes, l, row->y, eta, variance);

@@ -451,7 +451,8 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 		return status;
 	if (!isfinite(fit->current.objective))
 		return WMLC_NOT_FINITE;
-	if (fit->current.directions > 0 && !options->student)
+	/* of working grams, whose noise is 1, nobody asks */
+	if (fit->current.directions > 0 && !options->student && options->fixed_noise == 0.0)
 	{
 		double		tasks = memory->weights.tasks;
 		double		most = tasks - 1.0;

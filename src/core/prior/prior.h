@@ -177,7 +177,7 @@ typedef struct WmlcPrior
 	int			iterations;
 	int			rank;			/* of S */
 	int			design_rank;	/* of the pooled features: how many are independent */
-	double		outlying;		/* tasks too far from the others for normal coefficients */
+	double		outlying;		/* tasks too far from the others for normal coefficients; 0 with a fixed noise */
 	double		dominance;		/* share of one task in the spread, if it is no chance, else 0 */
 	bool		converged;
 	bool		singular;		/* rank < dims: the optimum is on the boundary */

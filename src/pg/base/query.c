@@ -61,6 +61,7 @@ typedef struct Reader
 	WmlQueryRows rows;
 	int64		capacity;
 	int64	   *task;			/* of each row */
+	Datum		last_task;		/* the key of the last one, where it is by value */
 	bool		mixed;			/* rows of some task came apart from each other */
 } Reader;
 
@@ -274,18 +275,42 @@ check_inputs(Reader *reader, ArrayType *x)
 						   ARR_DIMS(x)[0], reader->rows.inputs)));
 }
 
+/* Small arrays come with a short header and must be copied to be read; not to the heap. */
+typedef union ShortArray
+{
+	ArrayType	array;
+	double		aligned;
+	char		bytes[VARATT_SHORT_MAX + VARHDRSZ];
+} ShortArray;
+
+static ArrayType *
+get_array(Datum value, ShortArray *space)
+{
+	struct varlena *packed = PG_DETOAST_DATUM_PACKED(value);
+	Size		size = VARSIZE_ANY_EXHDR(packed);
+
+	if (!VARATT_IS_SHORT(packed))
+		return (ArrayType *) packed;
+	SET_VARSIZE(space->bytes, size + VARHDRSZ);
+	memcpy(VARDATA(space->bytes), VARDATA_ANY(packed), size);
+	return &space->array;
+}
+
 /* The values that a row needs; false when one of them is NULL. */
 static bool
-get_values(const Reader *reader, HeapTuple tuple, TupleDesc descriptor, Datum *values)
+get_values(const Reader *reader, HeapTuple tuple, TupleDesc descriptor, Datum *values,
+		   ShortArray *space)
 {
+	ArrayType  *x;
 	bool		nulls[MAX_COLUMNS];
 
 	heap_deform_tuple(tuple, descriptor, values, nulls);
 	for (int i = 0; i < descriptor->natts; i++)
 		if (nulls[i])
 			return false;
-	values[reader->x_column - 1] = PointerGetDatum(PG_DETOAST_DATUM(values[reader->x_column - 1]));
-	return !array_contains_nulls(DatumGetArrayTypeP(values[reader->x_column - 1]));
+	x = get_array(values[reader->x_column - 1], space);
+	values[reader->x_column - 1] = PointerGetDatum(x);
+	return !array_contains_nulls(x);
 }
 
 static double
@@ -305,9 +330,14 @@ enter_task(Reader *reader, Datum key)
 {
 	int64		row = reader->rows.count;
 	int64		known = reader->rows.tasks;
-	int64		task = task_number(reader, key);
+	int64		task;
 
+	if (row > 0 && reader->task_type->typbyval && key == reader->last_task)
+		task = reader->task[row - 1];
+	else
+		task = task_number(reader, key);
 	reader->task[row] = task;
+	reader->last_task = key;
 	reader->mixed |= row > 0 && task < known && task != reader->task[row - 1];
 }
 
@@ -316,15 +346,16 @@ read_row(Reader *reader, HeapTuple tuple, TupleDesc descriptor)
 {
 	WmlQueryRows *rows = &reader->rows;
 	Datum		values[MAX_COLUMNS];
+	ShortArray	space;
 	ArrayType  *array;
 	const double *x;
 
-	if (!get_values(reader, tuple, descriptor, values))
+	if (!get_values(reader, tuple, descriptor, values, &space))
 	{
 		rows->skipped++;
 		return;
 	}
-	array = DatumGetArrayTypeP(values[reader->x_column - 1]);
+	array = (ArrayType *) DatumGetPointer(values[reader->x_column - 1]);
 	check_inputs(reader, array);
 	reserve_row(reader);
 	x = (const double *) ARR_DATA_PTR(array);

@@ -196,6 +196,39 @@ test_expected_mean(void)
 	}
 }
 
+/*
+ * Steps from one parabola to the next, without the rest of a posterior changing, end at
+ * the parabola that is found anew.
+ */
+static void
+test_steps(void)
+{
+	for (int i = 0; i < CASES; i++)
+	{
+		const WmlcLikelihood *likelihood = &cases[i].likelihood;
+		WmlcRowQueue queue = {.likelihood = likelihood, .again = true};
+		double		mean = 0.3,
+					precision = 0.8;
+		WmlcWorkingRow row = {.weight = 0.0},
+					anew;
+
+		for (int k = 0; k < 60; k++)
+		{
+			double		variance = 1.0 / (precision + row.weight);
+			double		eta = variance * (precision * mean + row.weight * row.response);
+
+			wmlc_row_queue_add(&queue, &cases[i].row, eta, variance, &row);
+			wmlc_row_queue_flush(&queue);
+			anew = wmlc_working_row(likelihood, &cases[i].row, eta, variance);
+		}
+		CHECK_NEAR(row.weight, anew.weight, 1e-5);
+		CHECK_NEAR(row.response, anew.response, 1e-5);
+		CHECK_NEAR(row.log_scale, anew.log_scale, 1e-5);
+		CHECK_NEAR(row.skew, anew.skew, 1e-4);
+		CHECK_NEAR(row.excess, anew.excess, 1e-4);
+	}
+}
+
 int
 main(void)
 {
@@ -206,5 +239,6 @@ main(void)
 	test_extremes();
 	test_responses();
 	test_expected_mean();
+	test_steps();
 	return check_summary();
 }
