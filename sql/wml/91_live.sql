@@ -145,6 +145,8 @@ DECLARE
 		pending, CASE WHEN exact THEN gram ELSE nothing END, @extschema@.wml_task_rows(s, 'ONLY wml_truncated'));
 	declarations text := format(E'\n#variable_conflict use_column\nDECLARE\n	wml_again %1$s[];\n	wml_gone %1$s[];\n', s.key_type);
 	is_simple bool;
+	guard text;
+	wait text;
 	body text;
 	suffix text;
 	member regclass;
@@ -167,29 +169,33 @@ BEGIN
 	EXECUTE @extschema@.wml_live_function(s, '_enter', 'trigger',
 		format(E'\nBEGIN\n	PERFORM @extschema@.wml_live_enter(%L);\n	RETURN NULL;\nEND ', name));
 	-- after it
+	guard := format($sql$	IF to_regclass(%L) IS NULL THEN
+		RAISE EXCEPTION 'task set %% can no longer be kept current', %L
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A column that it needs has been dropped.',
+			HINT = 'Drop it with wml_drop, or learn it again with replace => true.';
+	END IF;
+$sql$, @extschema@.wml_task_name(s, '_rows'), name);
+	wait := format($sql$	IF TG_OP = 'INSERT' THEN
+		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%2$s) AS delta WHERE task IS NOT NULL;
+	ELSIF TG_OP = 'UPDATE' THEN
+		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%3$s) AS delta WHERE task IS NOT NULL;
+	ELSE
+		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%4$s) AS delta WHERE task IS NOT NULL;
+	END IF;
+$sql$, pending, inserted, updated, deleted);
 	IF s.live = 'append' THEN
 		body := format($sql$
 #variable_conflict use_column
 BEGIN
-	IF to_regclass(%1$L) IS NULL THEN
+	IF to_regclass(%L) IS NULL THEN
 		RETURN NULL;
 	END IF;
-	IF to_regclass(%7$L) IS NULL THEN
-		RAISE EXCEPTION 'task set %% can no longer be kept current', %6$L
-			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A column that it needs has been dropped.',
-			HINT = 'Drop it with wml_drop, or learn it again with replace => true.';
+%s	IF TG_OP = 'TRUNCATE' THEN
+		EXECUTE format(%L, TG_RELID::regclass);
+		RETURN NULL;
 	END IF;
-	IF TG_OP = 'INSERT' THEN
-		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%2$s) AS delta WHERE task IS NOT NULL;
-	ELSIF TG_OP = 'UPDATE' THEN
-		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%3$s) AS delta WHERE task IS NOT NULL;
-	ELSIF TG_OP = 'DELETE' THEN
-		INSERT INTO %1$s (task, added, removed) SELECT task, added, removed FROM (%4$s) AS delta WHERE task IS NOT NULL;
-	ELSE
-		EXECUTE format(%5$L, TG_RELID::regclass);
-	END IF;
-	RETURN NULL;
-END $sql$, pending, inserted, updated, deleted, truncated, name, @extschema@.wml_task_name(s, '_rows'));
+%s	RETURN NULL;
+END $sql$, pending, guard, truncated, wait);
 	ELSE
 		body := declarations || format($sql$	wml_step text;
 BEGIN
@@ -199,52 +205,40 @@ BEGIN
 		END IF;
 		RETURN NULL;
 	END IF;
-	IF to_regclass(%12$L) IS NULL THEN
-		RAISE EXCEPTION 'task set %% can no longer be kept current', %1$L
-			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'A column that it needs has been dropped.',
-			HINT = 'Drop it with wml_drop, or learn it again with replace => true.';
-	END IF;
-	IF TG_OP = 'TRUNCATE' THEN
+%2$s	IF TG_OP = 'TRUNCATE' THEN
 		IF TG_WHEN = 'BEFORE' THEN
-			%10$s
+			%3$s
 		ELSE
-			PERFORM %11$s();
+			PERFORM %4$s();
 		END IF;
 		RETURN NULL;
 	END IF;
 	wml_step := @extschema@.wml_live_leave(%1$L);
 	IF wml_step = 'alone' THEN
 		IF TG_OP = 'INSERT' THEN
-%13$s
+%5$s
 		ELSIF TG_OP = 'UPDATE' THEN
-		%7$s;
+		%6$s;
 		ELSE
-		%8$s;
+		%7$s;
 		END IF;
-%9$s		RETURN NULL;
+%8$s		RETURN NULL;
 	END IF;
 
 	-- one of several changes that one statement makes
-	IF TG_OP = 'INSERT' THEN
-		INSERT INTO %2$s (task, added, removed) SELECT task, added, removed FROM (%4$s) AS delta WHERE task IS NOT NULL;
-	ELSIF TG_OP = 'UPDATE' THEN
-		INSERT INTO %2$s (task, added, removed) SELECT task, added, removed FROM (%5$s) AS delta WHERE task IS NOT NULL;
-	ELSE
-		INSERT INTO %2$s (task, added, removed) SELECT task, added, removed FROM (%6$s) AS delta WHERE task IS NOT NULL;
-	END IF;
-	IF wml_step = 'last' THEN
-		PERFORM %11$s();
+%9$s	IF wml_step = 'last' THEN
+		PERFORM %4$s();
 	END IF;
 	RETURN NULL;
-END $sql$, name, pending, s.key, inserted, updated, deleted,
-			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s),
+END $sql$, name, guard,
 			CASE WHEN is_simple THEN format('DELETE FROM %s;', name)
 				ELSE format('EXECUTE format(%L, TG_RELID::regclass);', truncated) END,
-			@extschema@.wml_task_name(s, '_fold'), @extschema@.wml_task_name(s, '_rows'),
+			@extschema@.wml_task_name(s, '_fold'),
 			CASE WHEN exact THEN format($sql$			INSERT INTO %1$s AS kept (%2$I, gram)
 			SELECT task, %3$s FROM (%4$s) AS came WHERE task IS NOT NULL GROUP BY task ORDER BY task
 			ON CONFLICT (%2$I) DO UPDATE SET gram = kept.gram OPERATOR(@extschema@.+) excluded.gram;
-			RETURN NULL;$sql$, name, s.key, gram, came) ELSE '		' || @extschema@.wml_live_change(s, inserted) || ';' END);
+			RETURN NULL;$sql$, name, s.key, gram, came) ELSE '		' || @extschema@.wml_live_change(s, inserted) || ';' END,
+			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s), wait);
 	END IF;
 	EXECUTE @extschema@.wml_live_function(s, '_keep', 'trigger', body);
 

@@ -1,4 +1,5 @@
 -- What one role writes about task sets, another one must not run unasked.
+\set SHOW_CONTEXT never
 CREATE ROLE rights_owner;
 CREATE ROLE rights_stranger;
 CREATE SCHEMA rights_owner AUTHORIZATION rights_owner;
