@@ -58,17 +58,28 @@ wml_allocate_if_possible(Size bytes)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 }
 
-#define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
+/* Linux 6.1; older ones refuse it, which does no harm. */
+#if defined(__linux__) && !defined(MADV_COLLAPSE)
+#define MADV_COLLAPSE 25
+#endif
 
+/*
+ * The allocator has written before the memory, so that a small page is already
+ * there where the first huge one could be: that is exchanged.
+ */
 void
 wml_ask_for_huge_pages(void *memory, Size size)
 {
-#ifdef MADV_HUGEPAGE
-	uintptr_t	start = TYPEALIGN(HUGE_PAGE, memory);
-	uintptr_t	end = TYPEALIGN_DOWN(HUGE_PAGE, (char *) memory + size);
+#if defined(MADV_HUGEPAGE) && defined(MADV_COLLAPSE)
+	Size		page = (Size) sysconf(_SC_PAGESIZE);
+	char	   *start = (char *) TYPEALIGN_DOWN(page, memory);
+	char	   *end = (char *) TYPEALIGN(page, (char *) memory + size);
 
-	if (start < end)
-		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+	if (end - start < (ptrdiff_t) WML_HUGE_PAGE)
+		return;
+	(void) madvise(start, end - start, MADV_HUGEPAGE);
+	if ((uintptr_t) start % WML_HUGE_PAGE == 0)
+		(void) madvise(start, WML_HUGE_PAGE, MADV_COLLAPSE);
 #else
 	(void) memory;
 	(void) size;

@@ -162,12 +162,12 @@ get_columns(FunctionCallInfo fcinfo, WmlRow *row)
 static void
 check_length(const WmlGramState *state, int dims)
 {
-	if (dims != state->gram.dims)
+	if (dims != state->dims)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("rows of one gram must have the same number of features"),
 				 errdetail("This row has %d features, the first row of the group had %d.",
-						   dims, state->gram.dims)));
+						   dims, state->dims)));
 }
 
 /*
@@ -187,7 +187,7 @@ state_for_update(FunctionCallInfo fcinfo, MemoryContext context, int dims, bool 
 		return state;
 	flat = PG_GETARG_GRAM(0);
 	state = wml_gram_state_create(fcinfo, context, flat->dims == 0 ? dims : flat->dims, buffered);
-	wml_check(wmlc_gram_merge(&state->gram, flat));
+	wml_check(wmlc_gram_merge(state->gram, flat));
 	return state;
 }
 
@@ -220,7 +220,7 @@ count_skipped(FunctionCallInfo fcinfo, int64 change)
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
 	if (state != NULL)
 	{
-		state->gram.skipped = add_counts(state->gram.skipped, change);
+		state->gram->skipped = add_counts(state->gram->skipped, change);
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	}
 	old = PG_GETARG_GRAM(0);
@@ -315,7 +315,7 @@ retract(FunctionCallInfo fcinfo, const WmlRow *row)
 	if (row == NULL)
 		return count_skipped(fcinfo, -1);
 	state = wml_gram_state_from_datum(PG_GETARG_DATUM(0));
-	if (state == NULL || row->dims != state->gram.dims || state->gram.rows <= 1)
+	if (state == NULL || row->dims != state->dims || state->gram->rows <= 1)
 		PG_RETURN_NULL();
 	if (!wml_gram_state_retract(state, row))
 		PG_RETURN_NULL();
@@ -359,7 +359,7 @@ wml_gram_combine(PG_FUNCTION_ARGS)
 		return count_skipped(fcinfo, other->skipped);
 	state = state_for_update(fcinfo, context, other->dims, false);
 	wml_gram_state_flush(state);
-	wml_gram_check_same_dims(&state->gram, other);
-	wml_check(wmlc_gram_merge(&state->gram, other));
+	wml_gram_check_same_dims(state->gram, other);
+	wml_check(wmlc_gram_merge(state->gram, other));
 	PG_RETURN_DATUM(wml_gram_state_datum(state));
 }

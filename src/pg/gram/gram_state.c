@@ -48,7 +48,7 @@ buffer_capacity(int dims)
 static inline int
 row_stride(const WmlGramState *state)
 {
-	int			p = state->gram.dims + 1;
+	int			p = state->dims + 1;
 
 	return p < LONG_ROW ? p : (int) TYPEALIGN(LINE, p);
 }
@@ -80,7 +80,7 @@ get_buffer(WmlGramState *state)
 		return;
 	}
 	state->waiting = (double *) TYPEALIGN(WMLC_CACHE_LINE, wml_state_pool_alloc(pool, size));
-	state->streamed = state->gram.dims >= LONG_ROW && pool->buffers > CACHED_BUFFERS;
+	state->streamed = state->dims >= LONG_ROW && pool->buffers > CACHED_BUFFERS;
 	pool->buffers += size;
 }
 
@@ -113,9 +113,9 @@ add_waiting_rows(WmlGramState *state)
 
 	if (state->pending == 0)
 		return;
-	end = state->waiting + (state->pending - 1) * stride + state->gram.dims + 1;
+	end = state->waiting + (state->pending - 1) * stride + state->dims + 1;
 	memset(end, 0, WMLC_ROW_PADDING * sizeof(double));
-	wml_check(wmlc_gram_add_rows(&state->gram, state->waiting, stride,
+	wml_check(wmlc_gram_add_rows(state->gram, state->waiting, stride,
 								 state->weighted ? waiting_weights(state) : NULL, state->pending));
 	state->pending = 0;
 	state->weighted = false;
@@ -129,7 +129,7 @@ let_row_wait(WmlGramState *state, const WmlRow *row)
 
 	if (row->weight == 0.0)
 	{
-		wml_check(wmlc_gram_add_row(&state->gram, NULL, 0.0));
+		wml_check(wmlc_gram_add_row(state->gram, NULL, 0.0));
 		return;
 	}
 	if (state->streamed && row->numbers == NULL)
@@ -185,7 +185,7 @@ advance_queue(RowQueue *queue)
 {
 	QueuedRow  *row = queued_row(queue, queue->head++);
 
-	wml_check(wmlc_gram_add_row(&row->state->gram, row->z, row->weight));
+	wml_check(wmlc_gram_add_row(row->state->gram, row->z, row->weight));
 }
 
 static void
@@ -225,10 +225,10 @@ prefetch_sums(const QueuedRow *row)
 	int			count;
 
 	/* the sums, and the counts of the features behind them */
-	count = 2 * (int) wmlc_gram_entries(state->gram.dims) + state->gram.dims;
+	count = 2 * (int) wmlc_gram_entries(state->dims) + state->dims;
 	for (int i = 0; i < count; i += 8)
-		__builtin_prefetch(state->gram.sums + i, 1);
-	__builtin_prefetch(state->gram.sums + count - 1, 1);
+		__builtin_prefetch(state->gram->sums + i, 1);
+	__builtin_prefetch(state->gram->sums + count - 1, 1);
 }
 
 static Size state_flat_size(ExpandedObjectHeader *header);
@@ -242,7 +242,7 @@ static const ExpandedObjectMethods state_methods = {
 static Size
 state_flat_size(ExpandedObjectHeader *header)
 {
-	return wml_gram_size(((WmlGramState *) header)->gram.dims);
+	return wml_gram_size(((WmlGramState *) header)->dims);
 }
 
 static void
@@ -255,30 +255,53 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	SET_VARSIZE(flat, size);
 	flat->version = WML_GRAM_VERSION;
 	flat->flags = 0;
-	memcpy(&flat->body, &state->gram, wmlc_gram_bytes(state->gram.dims));
+	memcpy(&flat->body, state->gram, wmlc_gram_bytes(state->dims));
 	if (state->watch != NULL)
 		wmlc_gram_settle(&flat->body, state->watch);
+}
+
+/*
+ * A short gram lies behind its state.  The states of long ones lie side by side:
+ * between two of their rows all caches are full of other rows, so what a row
+ * touches of its state must be as few lines and pages as can be.
+ */
+static WmlGramState *
+allocate_state(WmlStatePool *pool, int dims)
+{
+	WmlGramState *state;
+
+	if (dims < LONG_ROW)
+	{
+		state = (WmlGramState *) wml_state_pool_alloc(pool, sizeof(WmlGramState) + wmlc_gram_bytes(dims));
+		state->gram = (WmlcGram *) (state + 1);
+	}
+	else
+	{
+		state = (WmlGramState *) wml_state_pool_alloc_head(pool, sizeof(WmlGramState));
+		state->gram = (WmlcGram *) wml_state_pool_alloc(pool, wmlc_gram_bytes(dims));
+	}
+	return state;
 }
 
 WmlGramState *
 wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context, int dims, bool buffered)
 {
 	WmlStatePool *pool = wml_state_pool(fcinfo, aggregate_context);
-	WmlGramState *state = (WmlGramState *)
-		wml_state_pool_alloc(pool, offsetof(WmlGramState, gram) + wmlc_gram_bytes(dims));
+	WmlGramState *state = allocate_state(pool, dims);
 
 	if (buffered)
 		make_room_in_queue(pool, dims);
 	EOH_init_header(&state->header, &state_methods, pool->context);
+	state->dims = (uint16) dims;
 	state->pool = pool;
 	state->waiting = NULL;
 	state->watch = NULL;
 	state->queued = buffered;
 	state->weighted = false;
 	state->streamed = false;
-	state->capacity = buffered ? buffer_capacity(dims) : 0;
+	state->capacity = (uint8) (buffered ? buffer_capacity(dims) : 0);
 	state->pending = 0;
-	wmlc_gram_init(&state->gram, dims);
+	wmlc_gram_init(state->gram, dims);
 	return state;
 }
 
@@ -357,7 +380,7 @@ wml_gram_from_datum(Datum datum)
 		if (state != NULL && state->watch == NULL)
 		{
 			wml_gram_state_flush(state);
-			return &state->gram;
+			return state->gram;
 		}
 	}
 	return stored_gram((const WmlGram *) PG_DETOAST_DATUM(datum));
@@ -394,16 +417,16 @@ add_at_once(WmlGramState *state, const WmlRow *row)
 	double		z[WMLC_ROW_SIZE];
 
 	write_padded_row(z, row);
-	wml_check(wmlc_gram_add_row(&state->gram, z, row->weight));
+	wml_check(wmlc_gram_add_row(state->gram, z, row->weight));
 	if (state->watch != NULL)
-		wmlc_gram_watch_row(state->watch, &state->gram, row->weight);
+		wmlc_gram_watch_row(state->watch, state->gram, row->weight);
 }
 
 void
 wml_gram_state_add(WmlGramState *state, const WmlRow *row)
 {
 	if (state->waiting == NULL && state->capacity > 0 &&
-		state->gram.rows >= rows_before_buffer(state->gram.dims))
+		state->gram->rows >= rows_before_buffer(state->dims))
 		get_buffer(state);
 	if (state->waiting != NULL)
 		let_row_wait(state, row);
@@ -423,8 +446,8 @@ wml_gram_state_watch(WmlGramState *state)
 	state->capacity = 0;
 	state->waiting = NULL;
 	state->watch = (WmlcGramWatch *) MemoryContextAlloc(state->header.eoh_context,
-														wmlc_gram_watch_bytes(state->gram.dims));
-	wmlc_gram_watch(state->watch, &state->gram);
+														wmlc_gram_watch_bytes(state->dims));
+	wmlc_gram_watch(state->watch, state->gram);
 }
 
 bool
@@ -434,5 +457,5 @@ wml_gram_state_retract(WmlGramState *state, const WmlRow *row)
 
 	wml_gram_state_watch(state);
 	write_padded_row(z, row);
-	return wmlc_gram_retract(&state->gram, z, row->weight, state->watch);
+	return wmlc_gram_retract(state->gram, z, row->weight, state->watch);
 }

@@ -19,19 +19,21 @@
 #include "pg/gram/gram.h"
 #include "pg/gram/state_pool.h"
 
-/* What every row touches lies together at the beginning. */
+/* What every row touches lies together at the beginning: one line of the cache. */
 typedef struct WmlGramState
 {
 	ExpandedObjectHeader header;
-	WmlStatePool *pool;			/* where it lies */
 	double	   *waiting;		/* rows that wait for the next pass, see gram_state.c, or NULL */
-	WmlcGramWatch *watch;		/* NULL outside moving windows */
-	uint16		pending;		/* how many rows wait */
-	uint16		capacity;		/* how many can wait; 0: there never will be a buffer */
+	uint16		dims;			/* the gram's */
+	uint8		pending;		/* how many rows wait */
+	uint8		capacity;		/* how many can wait; 0: there never will be a buffer */
 	bool		weighted;		/* some of them have another weight than 1 */
 	bool		streamed;		/* they are written past the caches */
 	bool		queued;			/* without a buffer, rows go through the pool's queue */
-	WmlcGram	gram;
+
+	WmlcGram   *gram;
+	WmlStatePool *pool;			/* where both lie */
+	WmlcGramWatch *watch;		/* NULL outside moving windows */
 } WmlGramState;
 
 /* The state behind a datum that may be changed, or NULL if it is none. */
@@ -59,7 +61,8 @@ wml_gram_state_prefetch(Datum datum)
 {
 	const char *state = DatumGetPointer(datum);
 
-	for (int i = 0; i < (int) sizeof(WmlGramState); i += 64)
+	/* and the beginning of a gram that lies behind it */
+	for (int i = 0; i < (int) (sizeof(WmlGramState) + sizeof(WmlcGram)); i += 64)
 		__builtin_prefetch(state + i, 1);
 }
 

@@ -5,18 +5,26 @@
  * A context of its own for each state would cost more than a small state, and
  * palloc would round each up to a power of two.  So states are cut from slabs,
  * which are chunks of one memory context and become larger as states become
- * more: by an eighth of what there is, which is the most that is ever unused.
- * Large slabs ask for huge pages: with many groups each row touches another
- * state, and to find its page would take longer than to add the row.
+ * more: first by an eighth of what there is, then by a quarter of it, in whole
+ * huge pages; no more than that is ever unused.  With many groups each row
+ * touches another state, and to find its small page would take longer than to
+ * add the row.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
+#include "core/base/stream.h"
 #include "pg/base/memory.h"
 #include "pg/gram/state_pool.h"
 
-#define LARGEST_SLAB ((Size) 16 * 1024 * 1024)
+#define LARGEST_SLAB ((Size) 32 * 1024 * 1024)
+
+/* The server and the C library put a few words before a slab. */
+#define SLAB_OVERHEAD 256
+
+/* So many heads come at once, when there are as many. */
+#define MOST_HEADS 32
 
 /*
  * The pools of one call, in the memory that lasts as long as what the server
@@ -99,6 +107,17 @@ wml_state_pool(FunctionCallInfo fcinfo, MemoryContext aggregate_context)
 	return pool;
 }
 
+static Size
+slab_size(const WmlStatePool *pool, Size piece)
+{
+	Size		size;
+
+	if (pool->total < WML_HUGE_PAGE / 2)
+		return Max(piece, pool->total / 8);
+	size = Max(piece + SLAB_OVERHEAD, Min(pool->total / 4, LARGEST_SLAB));
+	return TYPEALIGN(WML_HUGE_PAGE, size) - SLAB_OVERHEAD;
+}
+
 void *
 wml_state_pool_alloc(WmlStatePool *pool, Size size)
 {
@@ -107,7 +126,7 @@ wml_state_pool_alloc(WmlStatePool *pool, Size size)
 	size = MAXALIGN(size);
 	if (size > pool->left)
 	{
-		pool->left = Max(size, Min(pool->total / 8, LARGEST_SLAB));
+		pool->left = slab_size(pool, size);
 		pool->next = (char *) MemoryContextAllocHuge(pool->context, pool->left);
 		pool->total += pool->left;
 		wml_ask_for_huge_pages(pool->next, pool->left);
@@ -116,4 +135,23 @@ wml_state_pool_alloc(WmlStatePool *pool, Size size)
 	pool->next += size;
 	pool->left -= size;
 	return piece;
+}
+
+void *
+wml_state_pool_alloc_head(WmlStatePool *pool, Size size)
+{
+	Size		step = TYPEALIGN(WMLC_CACHE_LINE, size);
+	void	   *head;
+
+	if (pool->heads_left == 0)
+	{
+		pool->heads_left = Max(1, Min(pool->heads, MOST_HEADS));
+		pool->next_head = (char *)
+			TYPEALIGN(WMLC_CACHE_LINE, wml_state_pool_alloc(pool, pool->heads_left * step + WMLC_CACHE_LINE));
+	}
+	head = pool->next_head;
+	pool->next_head += step;
+	pool->heads_left--;
+	pool->heads++;
+	return head;
 }

@@ -22,6 +22,9 @@ typedef struct WmlStatePool
 	Size		left;
 	Size		total;			/* the sizes of all slabs */
 	Size		buffers;		/* what the pool's user has taken for more than the states */
+	char	   *next_head;		/* likewise, of the last ones of the heads */
+	int			heads_left;
+	int			heads;			/* how many there are */
 	void	   *queue;			/* the user's own */
 } WmlStatePool;
 
@@ -39,5 +42,11 @@ extern void **wml_state_pools_extra(FmgrInfo *flinfo);
 
 /* The next piece of the pool's memory. */
 extern void *wml_state_pool_alloc(WmlStatePool *pool, Size size);
+
+/*
+ * A small piece at the start of a cache line, beside others of the same size,
+ * which is that of all such pieces of the pool.
+ */
+extern void *wml_state_pool_alloc_head(WmlStatePool *pool, Size size);
 
 #endif							/* WML_STATE_POOL_H */
