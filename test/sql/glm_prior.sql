@@ -155,6 +155,9 @@ SELECT wml_predict_probability(prior, (SELECT wml_target_gram(x, bought, prior) 
 SELECT wml_glm_prior('SELECT task, x, bought FROM visit WHERE task < 50', iterations => 2) IS NOT NULL AS made;
 -- counts with a dispersion of their own
 SELECT abs((wml_prior_mean(prior))[1] + 0.25) < 0.2 AS mean, converged FROM (SELECT wml_glm_prior('SELECT task, x, calls, days FROM visit WHERE task < 200', 'negative_binomial') AS prior) AS p, wml_prior_info(prior);
+-- that vary less than Poisson's: the dispersion goes to zero, and settles there
+SELECT converged, iterations <= 20 AS soon, near(wml_prior_mean(prior), wml_prior_mean(poisson), 1e-3) AS as_poisson
+FROM (SELECT wml_glm_prior(rows_of, 'negative_binomial') AS prior, wml_glm_prior(rows_of, 'poisson') AS poisson FROM (SELECT 'SELECT task, x, (i + task) % 3, 10 FROM visit WHERE task < 50' AS rows_of) AS q) AS p, wml_prior_info(prior);
 
 -- weights of tasks: 0 and 1 are the same as leaving tasks out, whatever the factor, and the evidence too
 CREATE TABLE weighed AS

@@ -72,7 +72,7 @@ struct WmlcHierarchy
 	double	   *moments_lo;
 	double	   *rows;
 	double		log_scale;
-	double		dispersion_change;	/* of its logarithm */
+	double		dispersion_change;	/* of its logarithm, where it matters */
 
 	/* How it went. */
 	int			iterations;

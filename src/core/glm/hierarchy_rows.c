@@ -15,6 +15,7 @@
 #define LEAST_LOG_DISPERSION -16.0
 #define LARGEST_LOG_DISPERSION 6.0
 #define DISPERSION_WIDTH 1e-5
+#define NEGLIGIBLE 1e-3
 
 typedef struct Space
 {
@@ -111,6 +112,20 @@ expected_loss(void *arg, double log_dispersion)
 	return sum;
 }
 
+/*
+ * A dispersion that adds less than this share to the variance of a count of average
+ * size is as good as none, however far its logarithm wanders.
+ */
+static double
+negligible_dispersion(const WmlcGlmRows *rows)
+{
+	double		sum = 0.0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		sum += rows->y[i];
+	return NEGLIGIBLE * rows->count / sum;
+}
+
 /* The best dispersion under the tasks' posteriors. */
 static void
 update_dispersion(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy)
@@ -123,8 +138,10 @@ update_dispersion(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy)
 										   fmin(before + width, LARGEST_LOG_DISPERSION),
 										   DISPERSION_WIDTH, rows->poll);
 
+	double		least = negligible_dispersion(&rows->rows);
+
 	hierarchy->likelihood.dispersion = exp(best);
-	hierarchy->dispersion_change = fabs(best - before);
+	hierarchy->dispersion_change = fabs(log((exp(best) + least) / (exp(before) + least)));
 }
 
 /*
