@@ -235,7 +235,7 @@ $node->safe_psql(
 			state := mutated(honest[1 + i % cardinality(honest)]);
 			UPDATE pg_aggregate SET agginitval = state::text WHERE aggfnoid = aggregate;
 			INSERT INTO tried VALUES (outcome(statement, state, honest[1]));
-			COMMIT;
+			IF i % 20 = 0 THEN COMMIT; END IF;
 		END LOOP;
 	END $$;
 ));
