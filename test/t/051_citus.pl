@@ -74,6 +74,34 @@ decides('window of weights', q(
 decides('weights as an aggregate', 'SELECT wml_weights(gram, (SELECT gram FROM task_gram WHERE task = 1) ORDER BY task) FROM task_gram WHERE task > 1');
 decides('prior as an aggregate', q(SELECT wml_prior_mean(prior), wml_prior_covariance(prior) FROM (SELECT wml_prior(gram ORDER BY task) AS prior FROM task_gram) AS fitted));
 
+# The passes of a hierarchical model: each is a GROUP BY over the shards, and the state stays here.
+foreach my $table (qw(far near))
+{
+	$here->safe_psql('postgres', qq(
+		SET wml.progress = off;
+		CALL wml_glm_iterate('state_of_$table', '$table', 'task', 'x[1:2]', 'yes::int', tolerance => 1e-6, iterations => 100);
+		CREATE TABLE prior_of_$table AS SELECT wml_glm_prior(array_agg(gram ORDER BY task), 'binomial') AS prior FROM state_of_$table));
+}
+is( $here->safe_psql('postgres', 'SELECT wml_prior_change(f.prior, n.prior) < 1e-6, (SELECT count(*) FROM state_of_far) FROM prior_of_far AS f, prior_of_near AS n'),
+	't|20', 'passes of a hierarchical model: the same prior');
+
+# A task set is a table here, whatever it learns from; triggers cannot follow rows on the workers.
+foreach my $table (qw(far near))
+{
+	$here->safe_psql('postgres', qq(SELECT wml_learn('set_of_$table', '$table', task => 'task', response => 'y', features => 'day')));
+}
+my $asked = q(SELECT task, 3 AS day FROM generate_series(1, 21, 5) AS task);
+my ($forecast_far, $forecast_near) = map { $here->safe_psql('postgres',
+	qq(SELECT task, round(estimate::numeric, 6), round(lower::numeric, 6), status FROM wml_forecast('set_of_$_', '$asked') ORDER BY task::int)) } qw(far near);
+is($forecast_far, $forecast_near, 'task sets forecast the same');
+like($forecast_far, qr/^(\d+\|.+\|.+\|ok\n){4}21\|.+\|.+\|new task$/, 'task sets forecast all');
+$here->safe_psql('postgres', 'INSERT INTO far VALUES (21, 1, ARRAY[1, 0, 0], 5, true), (21, 2, ARRAY[1, 0, 0], 6, true)');
+is($here->safe_psql('postgres', q(SELECT tasks, rows FROM wml_refresh('set_of_far'))), '21|4002', 'a task set is refreshed from the shards');
+is($here->safe_psql('postgres', q(SELECT count(*) FROM wml_check('set_of_far'))), '0', 'and equals a recount');
+(undef, undef, $refusal) = $here->psql('postgres', q(SELECT wml_learn('live_of_far', 'far', task => 'task', response => 'y', features => 'day', live => true)));
+like($refusal, qr/triggers are not supported on distributed tables/, 'a live task set of a distributed table: refused');
+is($here->safe_psql('postgres', q(SELECT count(*) FROM wml_task_sets WHERE set_name = 'live_of_far')), '0', 'and leaves nothing behind');
+
 # What travels is grams: the memory of a coordinator's session does not grow with the queries it has run.
 my $query = "SELECT count(wml_n(gram)) FROM (SELECT day, wml_gram(x, y) AS gram FROM far GROUP BY day) AS by_day;\n";
 my $memory = "SELECT sum(used_bytes) FROM pg_backend_memory_contexts;\n";
