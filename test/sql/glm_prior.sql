@@ -185,6 +185,7 @@ CALL wml_glm_iterate('visit_state', 'visit', 'CASE WHEN task > 5 THEN task END',
 CALL wml_glm_iterate('visit_weighed', 'visit', 'task', 'x', 'bought', alpha => 'CASE WHEN task > 5 THEN 2 ELSE 0 END', tolerance => 1e-5);
 SELECT near(wml_prior_mean(wml_glm_prior(array_agg(gram), 'binomial', array_agg(alpha))), (SELECT wml_prior_mean(prior) FROM learned WHERE how = 'ep'), 1e-3) AS mean,
 	array_agg(DISTINCT alpha) AS alpha FROM visit_weighed;
+\set SHOW_CONTEXT never
 CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', alpha => 'x[2]');
 RESET wml.progress;
 CALL wml_glm_iterate('visit_rates', 'visit', 'task', 'x', 'calls', 'poisson', exposure => 'days', weight => '1', approximation => 'pql', iterations => 3, tolerance => 0);
@@ -192,6 +193,13 @@ SELECT count(*) AS tasks FROM visit_rates;
 CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', '2');
 CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', approximation => 'laplace');
 CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', iterations => 0);
+-- what is no expression and no name does not get into a statement
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task) FROM visit; DROP TABLE visit; --', 'x', 'bought');
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought FROM visit; DROP TABLE visit; --');
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x, x', 'bought');
+CALL wml_glm_iterate('visit_wrong', 'visit', 'task', 'x', 'bought', weight => NULL);
+CALL wml_glm_iterate('visit_wrong AS SELECT 1; DROP TABLE visit; --', 'visit', 'task', 'x', 'bought');
+\set SHOW_CONTEXT errors
 SELECT to_regclass('visit_wrong');
 DROP TABLE visit_state, visit_weighed, visit_rates, weighed;
 
