@@ -264,7 +264,7 @@ BEGIN
 		IF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
 			RAISE EXCEPTION 'feature "%" is %', part.name, part.volatility
 				USING ERRCODE = 'invalid_object_definition', DETAIL = format('Its expression is %s.', part.expression),
-				HINT = 'Features of live task sets must be immutable, others at least stable.';
+				HINT = 'Features of live task sets must be immutable, others at least stable. AT TIME ZONE makes expressions of timestamp with time zone immutable, a cast to text those with ||.';
 		ELSIF part.kind = 'time' THEN
 			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
 				USING ERRCODE = 'datatype_mismatch', DETAIL = 'A time is not a number.',
@@ -333,7 +333,7 @@ BEGIN
 	ELSIF part.volatility = 'volatile' OR (live AND part.volatility <> 'immutable') THEN
 		RAISE EXCEPTION '% is %', what, part.volatility
 			USING ERRCODE = 'invalid_object_definition', DETAIL = format('Its expression is %s.', part.expression),
-			HINT = 'Expressions of live task sets must be immutable, others at least stable.';
+			HINT = 'Expressions of live task sets must be immutable, others at least stable. AT TIME ZONE makes expressions of timestamp with time zone immutable, a cast to text those with ||.';
 	ELSIF what IN ('response', 'weight', 'exposure') AND part.kind NOT IN ('number', 'boolean') THEN
 		RAISE EXCEPTION '% "%" is of type %', what, given, part.type_name
 			USING ERRCODE = 'datatype_mismatch', DETAIL = 'It must be a number.';
