@@ -11,7 +11,7 @@ CREATE EXTENSION wml;
 \echo
 \echo 'CHILDREN PER WOMAN in 62 countries, every five years from 1955 to 2005'
 \echo '(Gapminder Foundation, CC BY 4.0). Suppose we know only four surveys of Kenya, up to 1970,'
-\echo 'but all surveys of the others. How does Kenya go on?'
+\echo 'but all surveys of the others. What happens next in Kenya?'
 \echo
 \echo '    CREATE TABLE known AS SELECT * FROM survey WHERE country <> ''Kenya'' OR year <= 1970;'
 \echo
