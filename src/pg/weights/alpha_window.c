@@ -110,23 +110,35 @@ copy_target(WindowObject window)
 	return (const WmlcGram *) memcpy(palloc(size), target, size);
 }
 
+/* Texts are copied, since reading the next argument may free the row that they lie in. */
 static WmlcWeighting
-options_at(WindowObject window, int64 row)
+options_at(WindowObject window, int64 row, MemoryContext row_context)
 {
 	NullableDatum options[ARG_WHITEN - ARG_WEIGHTS + 1];
+	MemoryContext old_context;
+	WmlcWeighting result;
 
+	MemoryContextReset(row_context);
+	old_context = MemoryContextSwitchTo(row_context);
 	for (int i = 0; i < (int) lengthof(options); i++)
+	{
 		options[i].value = argument_at(window, ARG_WEIGHTS + i, row, &options[i].isnull);
-	return wml_get_weighting(options, &wmlc_weighting_words);
+		if (ARG_WEIGHTS + i <= ARG_LOSS && !options[i].isnull)
+			options[i].value = PointerGetDatum(PG_DETOAST_DATUM_COPY(options[i].value));
+	}
+	result = wml_get_weighting(options, &wmlc_weighting_words);
+	MemoryContextSwitchTo(old_context);
+	return result;
 }
 
 /* Options that are columns, not constants, must be the same in every row. */
 static void
-check_same_options(WindowObject window, const WmlcWeighting *options, int64 rows)
+check_same_options(WindowObject window, const WmlcWeighting *options, int64 rows,
+				   MemoryContext row_context)
 {
 	for (int64 row = 1; row < rows; row++)
 	{
-		WmlcWeighting other = options_at(window, row);
+		WmlcWeighting other = options_at(window, row, row_context);
 
 		CHECK_FOR_INTERRUPTS();
 		if (!wml_same_weighting(&other, options))
@@ -155,11 +167,11 @@ solve_partition(WindowObject window, bool constant_options, MemoryContext result
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "wml_alpha partition",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
-	WmlcWeighting options = options_at(window, 0);
 	PartitionReader reader = {
 		.window = window,
 		.row_context = AllocSetContextCreate(context, "wml_alpha row", ALLOCSET_DEFAULT_SIZES)
 	};
+	WmlcWeighting options = options_at(window, 0, reader.row_context);
 	WmlSources	sources = {
 		.count = WinGetPartitionRowCount(window),
 		.source = source_of_partition,
@@ -169,7 +181,7 @@ solve_partition(WindowObject window, bool constant_options, MemoryContext result
 														  sources.count * sizeof(double));
 
 	if (!constant_options)
-		check_same_options(window, &options, sources.count);
+		check_same_options(window, &options, sources.count, reader.row_context);
 	reader.target = copy_target(window);
 	wml_alpha_solve(&sources, reader.target, &options, alpha);
 	MemoryContextSwitchTo(old_context);
