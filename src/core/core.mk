@@ -5,6 +5,11 @@
 # passes only those on to the compiler that makes the JIT's bitcode.
 CORE_CPPFLAGS = -Isrc -ffp-contract=off -fno-math-errno
 
+# GCC 10 fails where it describes long vectors to a debugger.
+ifneq ($(filter 8 9 10,$(shell $(CC) -dumpversion 2>/dev/null)),)
+CORE_CPPFLAGS += -fno-var-tracking-assignments
+endif
+
 # A backend must stay single-threaded, so on Debian link the serial OpenBLAS by name, whichever
 # variant the administrator made the default.
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)

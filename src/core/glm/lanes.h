@@ -18,11 +18,6 @@ typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_ali
 /* Vectors are passed between inlined functions only: no calling convention matters. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-/* GCC 10 fails where it describes vectors of AVX-512 to a debugger. */
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 11
-#pragma GCC optimize("no-var-tracking-assignments")
-#endif
-
 /* The function `name`, which does what the inlined name_body does, for each set of instructions. */
 #define LANES_VERSION(type, name, version, attributes, parameters, arguments) \
 	attributes static type name##version parameters { return name##_body arguments; }
