@@ -8,9 +8,9 @@
  * With fused multiply-add the same is done on vectors; see
  * gram_loops_vector.h and, for short rows, gram_loops_short.h.
  *
- * BLAS has no such sums.  In plain doubles, its dsyrk takes 5 ns for a row of 4
- * features, where exact sums take 13 ns, and 290 ns for one of 64, where they
- * take 300 ns (test/bench/bench_loops.c).
+ * BLAS has no such sums.  In plain doubles, its dsyrk takes 6 ns for a row of 4
+ * features, where exact sums take 12 ns, and 150 ns for one of 64, where they
+ * take 270 ns (test/bench/bench_loops.c).
  */
 #include <stdint.h>
 #include <string.h>
