@@ -1,16 +1,20 @@
 -- Mistyped rows in one set of tasks; see mistyped.
 CREATE TEMP TABLE wrong AS
-SELECT id FROM (SELECT task, id, row_number() OVER (PARTITION BY task ORDER BY md5('row ' || id)) AS place, count(*) OVER (PARTITION BY task) AS size FROM example) AS r
+SELECT id, task FROM (SELECT task, id, row_number() OVER (PARTITION BY task ORDER BY md5('row ' || id)) AS place, count(*) OVER (PARTITION BY task) AS size FROM example) AS r
 	JOIN (SELECT task, row_number() OVER (ORDER BY md5('task ' || task)) AS place, count(*) OVER () AS size FROM example GROUP BY task) AS t USING (task)
 WHERE t.place <= greatest(1, round(0.05 * t.size)) AND r.place <= greatest(1, round(0.02 * r.size));
 CREATE TEMP TABLE source AS
-SELECT part, task, cardinality(min(u)) + 1 AS d, wml_gram(1 || u, y) AS clean, wml_gram(1 || u, y * CASE WHEN id IN (SELECT id FROM wrong) THEN 100 ELSE 1 END) AS typed
+SELECT part, task, task IN (SELECT task FROM wrong) AS bad, cardinality(min(u)) + 1 AS d, wml_gram(1 || u, y) AS clean, wml_gram(1 || u, y * CASE WHEN id IN (SELECT id FROM wrong) THEN 100 ELSE 1 END) AS typed
 FROM example GROUP BY part, task;
 CREATE TEMP TABLE learned AS
 SELECT part.part, model, f.typed, wml_prior(CASE WHEN f.typed THEN source.typed ELSE clean END, (part.part <> source.part)::int,
 	wml_prior_options(method => 'reml', evenness => d, noise => noise, tasks => tasks) ORDER BY task) AS prior
 FROM source, (SELECT DISTINCT part FROM example) AS part, (VALUES ('plain', 'common', 'normal'), ('robust', 'own', 't')) AS m (model, noise, tasks), unnest('{f,t}'::bool[]) AS f (typed)
 GROUP BY part.part, model, f.typed;
+-- what a prior can do at best that is told which tasks are mistyped
+INSERT INTO learned
+SELECT part.part, 'told', true, wml_prior(clean, (part.part <> source.part AND NOT bad)::int, wml_prior_options(method => 'reml', evenness => d, noise => 'own', tasks => 't') ORDER BY task)
+FROM source, (SELECT DISTINCT part FROM example) AS part GROUP BY part.part;
 CREATE TEMP TABLE target AS
 SELECT part, task, repeat, known, wml_gram(1 || u, y) FILTER (WHERE place <= known) AS gram, wml_gram(1 || u, y) FILTER (WHERE place > known) AS rest
 FROM lot JOIN example USING (id, task), unnest('{5,10}'::int[]) AS known WHERE size >= known + 3 GROUP BY part, task, repeat, known;
@@ -18,6 +22,6 @@ CREATE TEMP TABLE error AS
 SELECT known, model, typed, sqrt(avg(wml_mse(rest, wml_posterior_coef(prior, gram)))) AS rmse FROM target JOIN learned USING (part) GROUP BY known, model, typed;
 INSERT INTO mistyped_result
 SELECT :'name', known, min(rmse) FILTER (WHERE model = 'plain' AND NOT typed), min(rmse) FILTER (WHERE model = 'plain' AND typed),
-	min(rmse) FILTER (WHERE model = 'robust' AND NOT typed), min(rmse) FILTER (WHERE model = 'robust' AND typed) FROM error GROUP BY known;
-SELECT format('%-18s %5s  %s (%s)   %s (%s, %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), to_char(robust, 'FM99990.0000'),
-	round((robust / plain)::numeric, 3), round((robust_typed / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known;
+	min(rmse) FILTER (WHERE model = 'robust' AND NOT typed), min(rmse) FILTER (WHERE model = 'robust' AND typed), min(rmse) FILTER (WHERE model = 'told') FROM error GROUP BY known;
+SELECT format('%-18s %5s  %s (%s)   %s (%s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), to_char(robust, 'FM99990.0000'),
+	round((robust / plain)::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known;
