@@ -75,7 +75,7 @@ CREATE FUNCTION wml_prior_info(prior wml_prior, OUT dims int, OUT tasks float8, 
 		OUT iterations int, OUT converged bool, OUT singular bool, OUT rank int, OUT saturated bool, OUT method text,
 		OUT covariance text, OUT family text, OUT descriptors int, OUT parameters float8, OUT rows float8,
 		OUT noise_shape float8, OUT spread_degrees float8, OUT design_rank int, OUT smooth_sd float8,
-		OUT smooth_degrees float8)
+		OUT smooth_degrees float8, OUT noise_power float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_prior_info(wml_prior) IS 'how the prior was fitted and how the fit ended';
 

@@ -30,6 +30,7 @@ typedef struct Scene
 	const char *what;
 	int			sources;
 	double		noise_spread;	/* sd of the logarithm of tasks' noise sd */
+	bool		together;		/* the spread goes with the noise */
 	double		strangers;		/* share of tasks 15 times as far away */
 	double		degrees;		/* of Student's t of the coefficients, or 0: normal */
 	int			fixed;			/* so many of the last random features are the same everywhere */
@@ -102,6 +103,8 @@ draw_task(const Scene *scene, uint64_t *seed)
 	task.strange = check_random(seed) < scene->strangers;
 	if (task.strange)
 		far *= 15.0;
+	if (scene->together)
+		far *= task.sd;
 	for (int k = 0; k < GROUP; k++)
 		task.group[k] = check_normal(seed);
 	for (int k = 0; k < RANDOM; k++)
@@ -402,6 +405,7 @@ main(int argc, char **argv)
 		{.what = "as the model has it", .sources = 60},
 		{.what = "noises differ", .sources = 60, .noise_spread = 0.7},
 		{.what = "noises differ more", .sources = 60, .noise_spread = 1.0},
+		{.what = "noises and spreads differ", .sources = 60, .noise_spread = 0.7, .together = true},
 		{.what = "10 % do not belong", .sources = 60, .strangers = 0.1},
 		{.what = "heavy tails", .sources = 60, .degrees = 2},
 		{.what = "fixed features", .sources = 60, .fixed = 2},

@@ -32,7 +32,7 @@ CREATE FUNCTION triangle(dims int) RETURNS text LANGUAGE sql AS $$
 $$;
 CREATE FUNCTION written_prior(dims int, family text) RETURNS wml_prior LANGUAGE sql AS $$
 	SELECT format('{v=2 d=%1$s descriptors=1 family=%2$s flags=0 rank=%1$s iterations=1 noise=1 tasks=9 effective=9 rows=9999 degrees=99 '
-				  'loglik=0 parameters=0 shape=0 spread=0 dispersion=0 smooth=0 smooth_degrees=0 design_rank=0 mean=[%3$s] factor=[%4$s] mean_covariance=[%5$s]}',
+				  'loglik=0 parameters=0 shape=0 power=0 spread=0 dispersion=0 smooth=0 smooth_degrees=0 design_rank=0 mean=[%3$s] factor=[%4$s] mean_covariance=[%5$s]}',
 				  dims, family, (SELECT string_agg(sin(i)::text, ' ') FROM generate_series(1, dims) AS i), triangle(dims), triangle(dims))::wml_prior
 $$;
 CREATE TABLE wide_prior AS

@@ -43,7 +43,7 @@ CREATE TEMP TABLE nested AS
 SELECT wml_prior(array_agg(gram ORDER BY task), fixed => '{2}') AS small, wml_prior(array_agg(gram ORDER BY task), covariance => 'diagonal', noise => 'own') AS large,
 	wml_prior(array_agg(gram ORDER BY task), method => 'reml') AS reml FROM task;
 SELECT degrees, abs(statistic - 2 * (wml_loglik(large) - wml_loglik(small))) < 1e-9 AS statistic, p_value BETWEEN 0 AND 1 AS p,
-	abs(aic_smaller - (8 - 2 * wml_loglik(small))) < 1e-9 AS aic, abs(bic_larger - (ln(108::float8) * 6 - 2 * wml_loglik(large))) < 1e-9 AS bic
+	abs(aic_smaller - (8 - 2 * wml_loglik(small))) < 1e-9 AS aic, abs(bic_larger - (ln(108::float8) * 7 - 2 * wml_loglik(large))) < 1e-9 AS bic
 FROM nested, wml_prior_test(small, large);
 SELECT wml_prior_test(large, small) FROM nested;
 SELECT wml_prior_test(small, reml) FROM nested;

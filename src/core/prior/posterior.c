@@ -20,6 +20,9 @@
 /* What is added to a covariance that may be singular, as a share of its diagonal. */
 #define SINGULAR 1e-10
 
+/* A noise that fewer than one in so many tasks have is no matter of scale. */
+#define RARE 1e5
+
 /* With more features than this, predictions are not prepared for. */
 #define MOST_FORMS 64
 
@@ -252,7 +255,7 @@ noise_sd(double noise, int d, const double *spread)
 	return scale > 0.0 ? scale * sqrt(DBL_EPSILON) : 1.0;
 }
 
-/* The posterior given the task's noise and weight; coef holds L^-1 (m - mu) sqrt(tau). */
+/* The posterior given the task's noise and weight; coef holds L^-1 (m - mu) sqrt(precision). */
 static WmlcStatus
 solve_posterior(WmlcPosterior *posterior, PosteriorMemory *memory, double noise)
 {
@@ -261,9 +264,12 @@ solve_posterior(WmlcPosterior *posterior, PosteriorMemory *memory, double noise)
 	double		sd;
 	WmlcStatus	status;
 
+	posterior->precision = posterior->weight;
+	if (posterior->power > 0.0)
+		posterior->precision *= pow(noise / posterior->prior->noise, -posterior->power);
 	memcpy(posterior->factor, posterior->prior->factor, square * sizeof(double));
-	if (posterior->weight != 1.0)
-		cblas_dscal(square, 1.0 / sqrt(posterior->weight), posterior->factor, 1);
+	if (posterior->precision != 1.0)
+		cblas_dscal(square, 1.0 / sqrt(posterior->precision), posterior->factor, 1);
 	memcpy(posterior->spread, posterior->factor, square * sizeof(double));
 	status = wmlc_panel_multiply(CblasUpper, CblasNoTrans, d, posterior->triangle, d, posterior->spread,
 								 posterior->poll);
@@ -312,6 +318,18 @@ residual_squares(const WmlcPosterior *posterior, PosteriorMemory *memory)
 	return memory->within + cblas_ddot(d, memory->left, 1, memory->left, 1);
 }
 
+/* What the distribution of noises says of a task, given halves of its degrees and squares, as in a fit */
+static double
+find_belief(WmlcPosterior *posterior, double degrees, double squares)
+{
+	const WmlcPrior *prior = posterior->prior;
+	double		belief = wmlc_noise_belief(prior->noise_shape, prior->noise_shape * prior->noise,
+										   RARE, degrees, squares);
+
+	posterior->power = belief * prior->noise_power;
+	return belief;
+}
+
 /*
  * One round for the task's noise and weight, as in prior_tasks.c; how much they
  * change.
@@ -332,9 +350,15 @@ update_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory 
 	if (prior->noise_shape > 0.0 && target->rows > 0.0)
 	{
 		double		rate = prior->noise_shape * prior->noise;
-		double		shape = prior->noise_shape + 0.5 * fmax(target->rows - posterior->used, 0.0);
+		double		degrees = 0.5 * fmax(target->rows - posterior->used, 0.0);
+		double		squares = 0.5 * residual_squares(posterior, memory);
+		double		belief = find_belief(posterior, degrees, squares);
+		double		shape;
 
-		*noise = (rate + 0.5 * residual_squares(posterior, memory)) / shape;
+		wmlc_add_distance(posterior->power, old_noise, 0.5 * posterior->used, 0.5 * distance,
+						  &degrees, &squares);
+		shape = belief * prior->noise_shape + degrees;
+		*noise = (belief * rate + squares) / shape;
 		posterior->noise_degrees = 2.0 * shape;
 		posterior->evidence += wmlc_gamma_evidence(prior->noise_shape, rate, 1.0 / *noise, shape);
 	}
@@ -349,20 +373,27 @@ update_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory 
 	return fmax(fabs(log(*noise / old_noise)), fabs(log(posterior->weight / old_weight)));
 }
 
-/* The noise to start from, as in a fit: that of the task's own regression. */
+/*
+ * The noise to start from, as in a fit: that of the task's own regression; and what the spread goes
+ * with, lest a mistyped row be taken for coefficients that are far away.
+ */
 static double
-first_noise(const WmlcTarget *target, const WmlcPosterior *posterior, const PosteriorMemory *memory)
+first_noise(const WmlcTarget *target, WmlcPosterior *posterior, const PosteriorMemory *memory)
 {
 	const WmlcPrior *prior = posterior->prior;
 	int			d = prior->dims;
 	int			rank = 0;
+	double		degrees,
+				belief;
 
 	if (!(prior->noise_shape > 0.0 && target->rows > 0.0))
 		return prior->noise;
 	for (int i = 0; i < d; i++)
 		rank += posterior->triangle[i + (size_t) i * d] != 0.0;
-	return (2.0 * prior->noise_shape * prior->noise + memory->within)
-		/ (2.0 * prior->noise_shape + fmax(target->rows - rank, 0.0));
+	degrees = 0.5 * fmax(target->rows - rank, 0.0);
+	belief = find_belief(posterior, degrees, 0.5 * memory->within);
+	return (belief * prior->noise_shape * prior->noise + 0.5 * memory->within)
+		/ (belief * prior->noise_shape + degrees);
 }
 
 /* What likelihoods and intervals need of the task. */
@@ -394,6 +425,7 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 	posterior->prior = prior;
 	posterior->poll = target->poll;
 	posterior->weight = 1.0;
+	posterior->power = robust && prior->noise_shape > 0.0 ? prior->noise_power : 0.0;
 	posterior->evidence = posterior->used = posterior->distance = 0.0;
 	posterior->noise_degrees = prior->noise_shape > 0.0 ? 2.0 * prior->noise_shape : INFINITY;
 	posterior->spread_degrees = prior->spread_degrees > 0.0 ? prior->spread_degrees : INFINITY;
@@ -582,11 +614,15 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 	return parts;
 }
 
-/* Each variance is known as well as all tasks together know it, and as the task's own share of it is. */
+/*
+ * Each variance is known as well as all tasks together know it, and as the task's own share of it
+ * is; that of the spread goes with a power of the noise.
+ */
 static double
 spread_degrees(const WmlcPosterior *posterior)
 {
-	return 1.0 / (1.0 / posterior->tasks_left + 1.0 / posterior->spread_degrees);
+	return 1.0 / (1.0 / posterior->tasks_left + 1.0 / posterior->spread_degrees
+				  + posterior->power * posterior->power / posterior->noise_degrees);
 }
 
 static double

@@ -55,18 +55,20 @@ typedef struct WmlcPosterior
 	const double *mean_covariance;	/* with what is not known of S on top */
 	double		tasks_left;		/* n - q */
 	double	   *coef;			/* m */
-	double	   *factor;			/* L / sqrt(tau), d x d by columns */
+	double	   *factor;			/* L / sqrt(precision), d x d by columns */
 	double	   *triangle;		/* R of the task, d x d by columns */
-	double	   *spread;			/* R L / (s sqrt(tau)) */
+	double	   *spread;			/* R L / (s sqrt(precision)) */
 	double	   *inner;			/* lower triangular K, K K' = M */
 	double		sd;				/* s, of this task */
 	double		weight;			/* tau; 1 unless w has Student's t */
+	double		power;			/* of s2 that S goes with: the prior's, less where s2 is out of the way */
+	double		precision;		/* tau (s2 / noise)^-power, what S is divided by */
 	double		noise_degrees;	/* of freedom of s, infinite if it is the same for all */
 	double		spread_degrees; /* of tau, likewise */
 	double		evidence;		/* log-likelihood of the noise and tau integrated out */
 	double		log_det;		/* log |M| */
 	double		residual_squares;	/* of the rows about m */
-	double		distance;		/* (m - mu)'S^-1(m - mu) tau, expected to be `used` */
+	double		distance;		/* (m - mu)'S^-1(m - mu) precision, expected to be `used` */
 	double		used;			/* q: degrees of freedom that the coefficients took up */
 	double	   *scratch;		/* d x (d + 3) */
 	double	   *wide;			/* d more */
@@ -91,7 +93,7 @@ extern size_t wmlc_posterior_workspace(int dims);
 /*
  * The posterior of a task.  It refers to prior and work, and a call with the
  * same work replaces it.  Of the prior it takes dims, descriptors, mean, factor,
- * noise, noise_shape and spread_degrees; predictions also mean_covariance, rank,
+ * noise, noise_shape, noise_power and spread_degrees; predictions also mean_covariance, rank,
  * effective_tasks and noise_degrees.
  */
 extern WmlcStatus wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target,

@@ -82,7 +82,7 @@ clear_prior(WmlcPrior *prior, int dims)
 	prior->noise_degrees = prior->loglik = prior->parameters = 0.0;
 	prior->outlying = prior->dominance = 0.0;
 	prior->smooth_sd = prior->smooth_degrees = 0.0;
-	prior->noise_shape = prior->spread_degrees = prior->dispersion = 0.0;
+	prior->noise_shape = prior->noise_power = prior->spread_degrees = prior->dispersion = 0.0;
 	prior->family = WMLC_GAUSSIAN;
 	prior->descriptors = 1;
 	prior->iterations = prior->rank = prior->design_rank = 0;
@@ -334,7 +334,8 @@ find_loglik(WmlcPriorFit *fit)
 
 /*
  * Rows less the coefficients in use: r of mu, and of each task's as many as its
- * rows rather than the prior determine, tr Q; the sum is tr Lambda'P Lambda.
+ * rows rather than the prior determine, tr Q; the sum is tr Lambda'P Lambda, unless P
+ * weighs the tasks.
  */
 static double
 find_noise_degrees(const WmlcPriorFit *fit, double smooth_degrees)
@@ -344,6 +345,8 @@ find_noise_degrees(const WmlcPriorFit *fit, double smooth_degrees)
 	int			m = point->directions;
 	double		used = r - fit->smooth.count + smooth_degrees;
 
+	if (fit->task_prior.own_noise || fit->task_prior.student)
+		return fmax(fit->reduced.rows - used - fit->task_prior.used, 1.0);
 	for (int i = 0; i < r; i++)
 		for (int j = 0; j < r; j++)
 			used += point->precision[i + (size_t) j * r]
@@ -361,7 +364,7 @@ count_parameters(const WmlcPriorFit *fit)
 		? (double) wmlc_triangle_size(fit->reduced.height) : fit->feature_count;
 
 	return r - fit->smooth.count + (fit->smooth.count > 0) + spread
-		+ (fit->options->fixed_noise == 0.0) + fit->task_prior.own_noise
+		+ (fit->options->fixed_noise == 0.0) + 2 * fit->task_prior.own_noise
 		+ (fit->task_prior.student && !fit->task_prior.fixed_degrees);
 }
 
@@ -408,6 +411,7 @@ describe(FitMemory *memory, double response_scale, WmlcPrior *prior)
 	if (options->own_noise && fit->reduced.response_unit > 0.0)
 	{
 		prior->noise_shape = fit->task_prior.noise_shape;
+		prior->noise_power = fit->task_prior.noise_power;
 		prior->noise = fit->task_prior.noise_rate / prior->noise_shape
 			* response_scale * response_scale;
 	}

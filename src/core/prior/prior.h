@@ -162,6 +162,7 @@ typedef struct WmlcPrior
 	 * distribution of this shape and mean 1 / noise.
 	 */
 	double		noise_shape;
+	double		noise_power;	/* and S is that of noise, and goes with this power of s2_j */
 	double		spread_degrees; /* if positive, w_j has Student's t, S its scale */
 	double		dispersion;		/* of the family, where it has one */
 	WmlcFamily	family;

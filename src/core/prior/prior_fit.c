@@ -37,11 +37,11 @@
 #define MOST_AT_FLOOR 30
 
 /*
- * Robust fits: rounds of tasks and T, at the most, and the relative change of a
- * task's precision at which they end.
+ * Robust fits: rounds of tasks and T, at the most, and the relative change of
+ * tasks' precisions at which they end.
  */
 #define MOST_ROUNDS 60
-#define SETTLED 1e-4
+#define SETTLED 1e-3
 
 /* How often tasks that are left out judge the smooth part. */
 #define JUDGEMENTS 2

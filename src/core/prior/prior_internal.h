@@ -9,6 +9,7 @@
  *	  prior_smooth.c	features whose coefficients are drawn towards zero
  *	  prior_leave.c		how large these may be, judged by tasks left out
  *	  prior_tasks.c		the noise and the scale of each task
+ *	  prior_gamma.c		and how these are distributed over tasks
  *	  prior_sweep.c		sums over all tasks at a given T: the objective
  *	  prior_slope.c		the same for its derivatives
  *	  prior_newton.c	the local quadratic model of the objective and its minimum
@@ -472,10 +473,14 @@ typedef struct WmlcTaskPrior
 	bool		student;
 	double		noise_shape;
 	double		noise_rate;
+	double		noise_power;	/* rho */
 	double		degrees;		/* nu */
 	bool		fixed_degrees;
+	double		power_step;		/* of rho, and of log nu, in the round before */
+	double		degrees_step;
+	double		used;			/* sum of alpha q */
 	double		correction;		/* of the log-likelihood, for what is integrated out */
-	double	   *statistics;		/* six for each task: see prior_tasks.c */
+	double	   *statistics;		/* WMLC_TASK_STATISTICS for each task */
 	double	   *sorted;			/* one for each task */
 } WmlcTaskPrior;
 
@@ -488,7 +493,7 @@ extern void wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced,
 
 /*
  * Noise and scale of every task, given T and mu, and their distributions; the
- * largest relative change of a precision comes back.
+ * relative change of a precision comes back, its root mean square.
  */
 extern WmlcStatus wmlc_task_update(WmlcTaskPrior *prior, WmlcSweep *sweep, WmlcReduced *reduced,
 								   const WmlcPriorPoint *point, double *change);
@@ -501,8 +506,72 @@ extern WmlcStatus wmlc_count_outlying(WmlcTaskPrior *prior, WmlcSweep *sweep,
 									  const WmlcPriorPoint *point, double tasks,
 									  double largest, double *outlying, double *dominance);
 
+/*
+ * What the distance of a task's coefficients from the mean tells of its noise: halves of
+ * degrees and squares to add, so that slope and curvature of the log-likelihood in log v are right
+ * at v = noise.  `used` is q / 2 and `distance` |u|^2 / 2.
+ */
+extern void wmlc_add_distance(double power, double noise, double used, double distance,
+							  double *degrees, double *squares);
+
+/* ---- prior_gamma.c ---- */
+
+/*
+ * What a task counts among the noises, gamma(shape, rate) in 1 / v, one of so many tasks, given
+ * the halves of its degrees and squares.
+ */
+extern double wmlc_noise_belief(double shape, double rate, double tasks, double degrees,
+								double squares);
+
 /* log density of log x, x having a gamma distribution, with Laplace's factor */
 extern double wmlc_gamma_evidence(double shape, double rate, double x, double information);
+
+/* What is kept of each task from one round to the next */
+enum
+{
+	WMLC_NOISE_DEGREES,			/* halves of n - q, r, q, |u|^2 / tau */
+	WMLC_NOISE_SQUARES,
+	WMLC_SPREAD_DEGREES,
+	WMLC_SPREAD_SQUARES,
+	WMLC_SPREAD_WEIGHT,			/* tau */
+	WMLC_NOISE_LOUD,			/* 1 of the loudest tasks, else 0 */
+	WMLC_NOISE_BELIEF,			/* what the task counts in the distribution of noises */
+	WMLC_TASK_STATISTICS
+};
+
+/* No noise is smaller than this share of the pooled one. */
+#define WMLC_LEAST_NOISE 1e-10
+
+static inline double
+wmlc_clamp(double x, double least, double most)
+{
+	return fmin(fmax(x, least), most);
+}
+
+static inline double
+wmlc_task_noise(const WmlcLanes *numbers, int lane)
+{
+	double		root = numbers[WMLC_TASK_SCALE][lane] * numbers[WMLC_TASK_GAIN][lane];
+
+	return 1.0 / (root * root);
+}
+
+/* Before anything is known: nu, unless it is given, and rho; then a and b, and the loudest tasks */
+extern void wmlc_guess_degrees(WmlcTaskPrior *prior, double given);
+extern void wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced,
+							  WmlcLanes *statistics);
+
+/* What each task counts under the distribution of noises as it is */
+extern void wmlc_believe_noises(const WmlcTaskPrior *prior, const WmlcReduced *reduced,
+								WmlcLanes *statistics);
+
+/* Steps for a and b, for rho, whose change comes back, and for nu */
+extern void wmlc_learn_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced,
+							  const WmlcLanes *statistics);
+extern double wmlc_learn_power(WmlcTaskPrior *prior, const WmlcReduced *reduced,
+							   const WmlcLanes *statistics);
+extern void wmlc_learn_degrees(WmlcTaskPrior *prior, const WmlcReduced *reduced,
+							   const WmlcLanes *statistics);
 
 /* ---- prior_slope.c ---- */
 

@@ -44,6 +44,7 @@ typedef struct WmlPrior
 	double		loglik;
 	double		parameters;
 	double		noise_shape;
+	double		noise_power;
 	double		spread_degrees;
 	double		dispersion;
 	double		smooth_sd;

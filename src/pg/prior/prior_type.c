@@ -75,6 +75,7 @@ wml_prior_view(WmlPrior *prior)
 		.mean_covariance = prior->numbers + means + square,
 		.noise = prior->noise,
 		.noise_shape = prior->noise_shape,
+		.noise_power = prior->noise_power,
 		.spread_degrees = prior->spread_degrees,
 		.dispersion = prior->dispersion,
 		.smooth_sd = prior->smooth_sd,
@@ -108,6 +109,7 @@ wml_prior_fill(WmlPrior *prior, const WmlcPrior *fitted, int flags)
 	prior->family = (uint16) fitted->family;
 	prior->noise = fitted->noise;
 	prior->noise_shape = fitted->noise_shape;
+	prior->noise_power = fitted->noise_power;
 	prior->spread_degrees = fitted->spread_degrees;
 	prior->dispersion = fitted->dispersion;
 	prior->smooth_sd = fitted->smooth_sd;
@@ -213,6 +215,7 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	wml_append_number(&out, "loglik", view.loglik);
 	wml_append_number(&out, "parameters", view.parameters);
 	wml_append_number(&out, "shape", view.noise_shape);
+	wml_append_number(&out, "power", view.noise_power);
 	wml_append_number(&out, "spread", view.spread_degrees);
 	wml_append_number(&out, "dispersion", view.dispersion);
 	wml_append_number(&out, "smooth", view.smooth_sd);
@@ -257,6 +260,7 @@ scan_new_numbers(const char **at, WmlPrior *prior)
 
 	if (!wml_scan_number(at, "parameters=", &prior->parameters) ||
 		!wml_scan_number(at, "shape=", &prior->noise_shape) ||
+		!wml_scan_number(at, "power=", &prior->noise_power) ||
 		!wml_scan_number(at, "spread=", &prior->spread_degrees) ||
 		!wml_scan_number(at, "dispersion=", &prior->dispersion) ||
 		!wml_scan_number(at, "smooth=", &prior->smooth_sd) ||
@@ -383,6 +387,7 @@ wml_prior_send(PG_FUNCTION_ARGS)
 	pq_sendfloat8(&buffer, prior->loglik);
 	pq_sendfloat8(&buffer, prior->parameters);
 	pq_sendfloat8(&buffer, prior->noise_shape);
+	pq_sendfloat8(&buffer, prior->noise_power);
 	pq_sendfloat8(&buffer, prior->spread_degrees);
 	pq_sendfloat8(&buffer, prior->dispersion);
 	pq_sendfloat8(&buffer, prior->smooth_sd);
@@ -425,6 +430,7 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 	{
 		prior->parameters = pq_getmsgfloat8(buffer);
 		prior->noise_shape = pq_getmsgfloat8(buffer);
+		prior->noise_power = pq_getmsgfloat8(buffer);
 		prior->spread_degrees = pq_getmsgfloat8(buffer);
 		prior->dispersion = pq_getmsgfloat8(buffer);
 		prior->smooth_sd = pq_getmsgfloat8(buffer);
@@ -528,11 +534,12 @@ wml_prior_info(PG_FUNCTION_ARGS)
 		Float8GetDatum(view.spread_degrees),
 		Int32GetDatum(view.design_rank),
 		Float8GetDatum(view.smooth_sd),
-		Float8GetDatum(view.smooth_degrees)
+		Float8GetDatum(view.smooth_degrees),
+		Float8GetDatum(view.noise_power)
 	};
 	bool		nulls[lengthof(values)] = {false};
 
-	nulls[15] = view.noise_shape == 0.0;
+	nulls[15] = nulls[20] = view.noise_shape == 0.0;
 	nulls[16] = view.spread_degrees == 0.0;
 	return wml_composite(fcinfo, values, nulls);
 }

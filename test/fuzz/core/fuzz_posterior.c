@@ -48,7 +48,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	prior.effective_tasks = prior.tasks = take_byte(&bytes);
 	prior.noise_degrees = take_byte(&bytes);
 	if (take_byte(&bytes) < 64)
+	{
 		prior.noise_shape = fabs(tame(take_double(&bytes)));
+		prior.noise_power = take_byte(&bytes) / 255.0;
+	}
 	if (take_byte(&bytes) < 64)
 		prior.spread_degrees = fabs(tame(take_double(&bytes)));
 	take_finite(&bytes, numbers, d + 2 * d * d);

@@ -15,6 +15,7 @@ typedef struct Head
 {
 	double		noise,
 				noise_shape,
+				noise_power,
 				spread_degrees,
 				dispersion,
 				smooth_sd,
@@ -41,6 +42,7 @@ assemble(const Head *head, int d, int g, double *numbers)
 		.mean_covariance = numbers + d * g + d * d,
 		.noise = head->noise,
 		.noise_shape = head->noise_shape,
+		.noise_power = head->noise_power,
 		.spread_degrees = head->spread_degrees,
 		.dispersion = head->dispersion,
 		.family = (WmlcFamily) head->family,

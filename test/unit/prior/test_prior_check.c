@@ -83,7 +83,7 @@ test_numbers(void)
 	Numbers		numbers;
 	WmlcPrior	prior = create(&numbers);
 	double	   *amounts[] = {&prior.noise, &prior.tasks, &prior.effective_tasks, &prior.rows, &prior.noise_degrees,
-		&prior.parameters, &prior.noise_shape, &prior.spread_degrees, &prior.dispersion, &prior.smooth_sd,
+		&prior.parameters, &prior.noise_shape, &prior.noise_power, &prior.spread_degrees, &prior.dispersion, &prior.smooth_sd,
 	&prior.smooth_degrees};
 	int		   *counts[] = {&prior.rank, &prior.design_rank, &prior.iterations};
 
@@ -98,6 +98,9 @@ test_numbers(void)
 			refuse(&prior, "an amount");
 		}
 	}
+	prior = create(&numbers);
+	prior.noise_power = 1.0 + 1e-15;
+	refuse(&prior, "a power above one");
 	for (int i = 0; i < 3; i++)
 	{
 		prior = create(&numbers);

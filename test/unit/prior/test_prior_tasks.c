@@ -110,6 +110,90 @@ test_likelihood(void)
 	}
 }
 
+/* Tasks whose noise, and with `together` also their spread, differs by a factor of up to exp(2) either way */
+static TaskSet
+draw_unequal(bool together, uint64_t *state)
+{
+	const double mean[2] = {0.0, 0.0};
+	const double factor[4] = {1.0, 0.3, 0.0, 0.6};
+	const double none[4] = {0};
+	TaskSet		set = draw_tasks(2, 80, 10, 20, mean, together ? factor : none, 0.4, state);
+
+	for (int j = 0; j < set.count; j++)
+	{
+		double		w[2] = {check_normal(state), 0.6 * check_normal(state)};
+
+		scale_responses(&set, j, exp(4.0 * check_random(state) - 2.0));
+		if (!together)
+			shift_coefficients(&set, j, w);
+	}
+	return set;
+}
+
+/*
+ * Does the spread go with the noise?  The power is found, and no other is more likely but for
+ * what is believed beforehand, a slope of 2 * 8 (1 - power).
+ */
+static void
+test_power(void)
+{
+	uint64_t	state = 21;
+
+	for (int round = 0; round < 6; round++)
+	{
+		bool		together = round % 2;
+		TaskSet		set = draw_unequal(together, &state);
+		WmlcPriorOptions options = {.own_noise = true, .student = round >= 4};
+		WmlcPrior	prior = robust_fit(&set, &options);
+		double		power = prior.noise_power;
+		double		step = 1e-3;
+		double		slope;
+
+		CHECK(prior.converged, "round %d", round);
+		CHECK(together ? power > 0.8 : power < 0.25, "round %d: %g", round, power);
+		prior.noise_power = power + step;
+		slope = loglik_of(&prior, &set);
+		prior.noise_power = power - step;
+		slope = (slope - loglik_of(&prior, &set)) / (2.0 * step);
+		if (power > 0.0 && power < 1.0)
+			CHECK(fabs(slope + 16.0 * (1.0 - power)) < 1.0, "round %d: slope %g at %g", round, slope, power);
+		free_prior(&prior);
+		free_tasks(&set);
+	}
+}
+
+/* Slope and curvature in log v of what the distance adds are those of the likelihood. */
+static void
+test_distance(void)
+{
+	const double h = 1e-4;
+	double		noise = 0.3;
+	double		used = 1.2;
+
+	for (double power = 0.0; power <= 1.0; power += 0.25)
+		for (double distance = 0.0; distance <= 2.0; distance += 0.5)
+		{
+			double		degrees = 0.0;
+			double		squares = 0.0;
+			double		like[3],
+						true_like[3];
+
+			wmlc_add_distance(power, noise, used, distance, &degrees, &squares);
+			for (int k = 0; k < 3; k++)
+			{
+				double		g = (k - 1) * h;
+
+				like[k] = degrees * g + squares / noise * exp(-g);
+				true_like[k] = power * used * g + distance * exp(-power * g);
+			}
+			CHECK(degrees >= 0.0, "%g, %g: %g degrees", power, distance, degrees);
+			CHECK(fabs(like[2] - like[0] - true_like[2] + true_like[0]) < 1e-7 * h + 1e-13, "%g, %g: slope", power, distance);
+			if (degrees > 0.0)
+				CHECK(fabs(like[2] + like[0] - 2.0 * like[1] - true_like[2] - true_like[0] + 2.0 * true_like[1]) < 1e-4 * h * h,
+					  "%g, %g: curvature", power, distance);
+		}
+}
+
 /* A mistyped row in some tasks leaves the distribution of noises as it is. */
 static void
 test_mistyped(void)
@@ -233,6 +317,8 @@ int
 main(void)
 {
 	test_likelihood();
+	test_power();
+	test_distance();
 	test_mistyped();
 	test_outliers();
 	test_fixed();
