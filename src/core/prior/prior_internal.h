@@ -478,6 +478,7 @@ typedef struct WmlcTaskPrior
 	bool		fixed_degrees;
 	double		power_step;		/* of rho, and of log nu, in the round before */
 	double		degrees_step;
+	int			rounds;			/* so far */
 	double		used;			/* sum of alpha q */
 	double		correction;		/* of the log-likelihood, for what is integrated out */
 	double	   *statistics;		/* WMLC_TASK_STATISTICS for each task */

@@ -36,6 +36,9 @@
 #define LARGEST_SHARE 0.9999
 #define CHANCE 1e-3
 
+/* Noises have so many rounds to take up mistyped rows before scales may. */
+#define EARLY_ROUNDS 5
+
 /* Precisions change by no more than this factor at once. */
 #define LARGEST_CHANGE 100.0
 
@@ -114,6 +117,7 @@ wmlc_task_start(WmlcTaskPrior *prior, WmlcReduced *reduced, const WmlcPriorOptio
 
 	wmlc_guess_degrees(prior, options->spread_degrees);
 	prior->correction = prior->used = 0.0;
+	prior->rounds = 0;
 	for (size_t b = 0; b < reduced->blocks; b++)
 	{
 		statistics[b * WMLC_TASK_STATISTICS + WMLC_SPREAD_WEIGHT] = (WmlcLanes) {0.0} + 1.0;
@@ -290,6 +294,13 @@ add_distances(const WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes 
 	}
 }
 
+/* In early rounds, large squares are the noise's, not that of coefficients far away. */
+static bool
+is_early(const WmlcTaskPrior *prior)
+{
+	return prior->own_noise && prior->student && prior->rounds < EARLY_ROUNDS;
+}
+
 /* One task; how much its precisions change, and what the likelihood gains by integrating. */
 static double
 update_task(const WmlcTaskPrior *prior, WmlcLanes *numbers, WmlcLanes *own, int lane,
@@ -311,7 +322,7 @@ update_task(const WmlcTaskPrior *prior, WmlcLanes *numbers, WmlcLanes *own, int 
 										   1.0 / next_noise, information)
 			- 0.5 * numbers[WMLC_TASK_ROWS][lane] * log(next_noise);
 	}
-	if (prior->student)
+	if (prior->student && !is_early(prior))
 	{
 		double		information = half + own[WMLC_SPREAD_DEGREES][lane];
 
@@ -396,7 +407,7 @@ wmlc_task_update(WmlcTaskPrior *prior, WmlcSweep *sweep, WmlcReduced *reduced,
 		wmlc_learn_noises(prior, reduced, statistics);
 		*change = wmlc_learn_power(prior, reduced, statistics);
 	}
-	if (prior->student && !prior->fixed_degrees)
+	if (prior->student && !prior->fixed_degrees && !is_early(prior))
 		wmlc_learn_degrees(prior, reduced, statistics);
 	prior->correction = prior->used = 0.0;
 	for (size_t b = 0; b < reduced->blocks; b++)
@@ -418,7 +429,8 @@ wmlc_task_update(WmlcTaskPrior *prior, WmlcSweep *sweep, WmlcReduced *reduced,
 			prior->used += 2.0 * alpha * statistics[b * WMLC_TASK_STATISTICS + WMLC_SPREAD_DEGREES][lane];
 		}
 	}
-	*change = fmax(*change, sqrt(squares / reduced->weight));
+	*change = is_early(prior) ? INFINITY : fmax(*change, sqrt(squares / reduced->weight));
+	prior->rounds++;
 	if (prior->own_noise)
 		sum_within(reduced);
 	return wmlc_sum_fixed(reduced, sweep->poll);
