@@ -11,6 +11,7 @@
 #endif
 
 #include "fmgr.h"
+#include "storage/fd.h"
 #include "utils/memutils.h"
 
 #include "pg/base/compat.h"
@@ -63,6 +64,22 @@ wml_allocate_if_possible(Size bytes)
 #define MADV_COLLAPSE 25
 #endif
 
+#ifdef MADV_COLLAPSE
+/* MADV_COLLAPSE does not ask whether the administrator wants huge pages; MADV_HUGEPAGE does. */
+static bool
+huge_pages_are_wanted(void)
+{
+	char		words[64];
+	FILE	   *file = AllocateFile("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+	bool		wanted = file != NULL && fgets(words, sizeof(words), file) != NULL &&
+		strstr(words, "[never]") == NULL;
+
+	if (file != NULL)
+		FreeFile(file);
+	return wanted;
+}
+#endif
+
 /*
  * The allocator has written before the memory, so that a small page is already
  * there where the first huge one could be: that is exchanged.
@@ -78,7 +95,7 @@ wml_ask_for_huge_pages(void *memory, Size size)
 	if (end - start < (ptrdiff_t) WML_HUGE_PAGE)
 		return;
 	(void) madvise(start, end - start, MADV_HUGEPAGE);
-	if ((uintptr_t) start % WML_HUGE_PAGE == 0)
+	if ((uintptr_t) start % WML_HUGE_PAGE == 0 && huge_pages_are_wanted())
 		(void) madvise(start, WML_HUGE_PAGE, MADV_COLLAPSE);
 #else
 	(void) memory;
