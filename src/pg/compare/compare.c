@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 
 #include "core/compare/calibrate.h"
 #include "pg/base/array.h"
@@ -82,16 +83,7 @@ describe_method(const WmlContest *contest, int number, Datum *values, bool *null
  * wml_compare
  */
 
-/* The smaller first, NaN last. */
-static int
-compare_errors(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a > b) - (a < b);
-}
-
-/* By error over the folds; without folds the one chosen, then by score, finalists first. */
+/* By error over the folds, NaN last; without folds the one chosen, then by score, finalists first. */
 static int
 compare_verdicts(const void *a, const void *b, void *arg)
 {
@@ -99,7 +91,7 @@ compare_verdicts(const void *a, const void *b, void *arg)
 	const WmlcVerdict *verdicts = contest->verdicts;
 	int			i = *(const int *) a;
 	int			j = *(const int *) b;
-	int			order = compare_errors(verdicts[i].rmse, verdicts[j].rmse);
+	int			order = float8_cmp_internal(verdicts[i].rmse, verdicts[j].rmse);
 
 	if (order == 0 && isnan(verdicts[i].rmse))
 	{
@@ -107,7 +99,7 @@ compare_verdicts(const void *a, const void *b, void *arg)
 		if (order == 0 && contest->finalists != NULL)
 			order = (int) contest->finalists[j] - (int) contest->finalists[i];
 		if (order == 0)
-			order = compare_errors(verdicts[i].score, verdicts[j].score);
+			order = float8_cmp_internal(verdicts[i].score, verdicts[j].score);
 	}
 	return order != 0 ? order : i - j;
 }

@@ -233,3 +233,16 @@ wml_kept_rows_view(const WmlKeptRows *rows)
 		.weight = rows->weight
 	};
 }
+
+WmlcGlmRows
+wml_query_rows_view(const WmlQueryRows *rows)
+{
+	return (WmlcGlmRows) {
+		.dims = rows->inputs,
+		.count = rows->count,
+		.x = rows->x,
+		.y = rows->y,
+		.exposure = rows->exposure,
+		.weight = rows->weight
+	};
+}

@@ -15,7 +15,6 @@
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
-#include "pg/base/query.h"
 #include "pg/base/srf.h"
 #include "pg/glm/glm.h"
 
@@ -164,14 +163,7 @@ wml_glm_train(PG_FUNCTION_ARGS)
 				 errmsg("ridge and Firth's penalty exclude each other")));
 	read = wml_query_rows(text_to_cstring(PG_GETARG_TEXT_PP(TRAIN_QUERY)), WML_QUERY_EXPOSURES,
 						  "training set");
-	rows = (WmlcGlmRows) {
-		.dims = read.inputs,
-		.count = read.count,
-		.x = read.x,
-		.y = read.y,
-		.exposure = read.exposure,
-		.weight = read.weight
-	};
+	rows = wml_query_rows_view(&read);
 	for (Size i = 0; i < rows.count; i++)
 	{
 		WmlcResponse response = wmlc_glm_response(&rows, i);

@@ -13,6 +13,7 @@
 
 #include "core/glm/working.h"
 #include "core/prior/posterior.h"
+#include "pg/base/query.h"
 
 /*
  * The family that a text names, with its dispersion: negative_binomial(0.5).
@@ -77,7 +78,8 @@ typedef struct WmlKeptRows
 /* Add a row with features from an array; false, and counted, if one is NULL. */
 extern bool wml_keep_row(WmlKeptRows *rows, ArrayType *x, const WmlcResponse *response);
 
-/* For the core. */
+/* For the core, such rows and those of a query. */
 extern WmlcGlmRows wml_kept_rows_view(const WmlKeptRows *rows);
+extern WmlcGlmRows wml_query_rows_view(const WmlQueryRows *rows);
 
 #endif							/* WML_GLM_H */

@@ -13,7 +13,6 @@
 #include "pg/base/args.h"
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
-#include "pg/base/query.h"
 #include "pg/glm/glm.h"
 #include "pg/glm/hierarchy.h"
 
@@ -86,14 +85,7 @@ wml_hierarchy_from_rows(WmlHierarchyCall *call)
 	WmlcHierarchyOptions *options = &call->options;
 	WmlQueryRows read = wml_query_rows(call->query, WML_QUERY_TASK_EXPOSURES, "tasks");
 	WmlcHierarchyRows rows = {
-		.rows = {
-			.dims = read.inputs,
-			.count = read.count,
-			.x = read.x,
-			.y = read.y,
-			.exposure = read.exposure,
-			.weight = read.weight
-		},
+		.rows = wml_query_rows_view(&read),
 		.start = read.start,
 		.poll = wml_poll
 	};
