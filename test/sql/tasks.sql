@@ -25,6 +25,7 @@ SELECT count(DISTINCT wml_category('c' || i % 30, levels)) AS different, bool_an
 FROM generate_series(1, 90) AS i, (SELECT array_agg('c' || l ORDER BY l) AS levels FROM generate_series(0, 29) AS l) AS l;
 SELECT wml_category('a', '{a}');
 SELECT wml_category('a', '{a,NULL}');
+SELECT wml_category('a', '{b,a,a}');
 
 -- a task set
 

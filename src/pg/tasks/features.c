@@ -145,6 +145,15 @@ make_levels(ArrayType *array)
 				 errmsg("a category needs at least two levels"),
 				 errdetail("The first level is the reference, and each of the others becomes a feature.")));
 	qsort(levels->level, count, sizeof(Level), compare_levels);
+	for (int i = 1; i < count; i++)
+	{
+		if (compare_levels(&levels->level[i - 1], &levels->level[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("levels of a category must differ"),
+					 errdetail("\"%.*s\" is among them more than once.",
+							   levels->level[i].length, levels->level[i].bytes)));
+	}
 	return levels;
 }
 
