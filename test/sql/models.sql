@@ -278,3 +278,11 @@ SELECT pg_temp.no_model(gram, alpha) FROM task_gram;
 -- figures that overflow are errors
 SELECT wml_rmse('{v=1 d=2 n=4 skipped=0 weightless=0 constant=0 weight=1e-300 weight2=1e-300 q=0 h=0 norm2=0 response=0 sums=[1e-300 20 36; 108 -1e+250; 342]}', '{1,1}');
 SELECT wml_rff(array_fill(1::float8, ARRAY[16385]), 2, 1, 1);
+
+-- distances near the largest numbers are those of small ones
+SELECT large.source, large.distance / power(2::float8, 1002) = small.distance AS same, large.distance > 1e301 AS huge
+FROM (SELECT array_agg(gram ORDER BY j) AS grams, array_agg(huge ORDER BY j) AS huge
+	FROM (SELECT j, wml_gram(ARRAY[i + j], i * j % 5) AS gram, wml_gram(ARRAY[(i + j) * power(2::float8, 501)], (i * j % 5) * power(2::float8, 501)) AS huge
+		FROM generate_series(1, 7) AS i, generate_series(1, 3) AS j GROUP BY j) AS t) AS g,
+	wml_fit_weights(huge, huge[1]) AS large JOIN LATERAL wml_fit_weights(grams, grams[1]) AS small USING (source)
+ORDER BY source;

@@ -83,16 +83,17 @@ sum_over_coordinates(const WmlcGram *a, const WmlcGram *b, WmlcLoss loss, double
 					 WmlcDd (*term) (WmlcDd, WmlcDd))
 {
 	int			d = a->dims;
-	WmlcDd		scale_a = wmlc_dd_scale(moment_scale(a), 1.0 / unit);
-	WmlcDd		scale_b = wmlc_dd_scale(moment_scale(b), 1.0 / unit);
+	WmlcDd		scale_a = moment_scale(a);
+	WmlcDd		scale_b = moment_scale(b);
 	WmlcDd		sum = {0.0, 0.0};
 
 	for (int i = 0; i < moment_rows(loss, d); i++)
 	{
 		for (int j = first_column(loss, d, i); j <= d; j++)
 		{
-			WmlcDd		t = term(wmlc_dd_mul(wmlc_gram_sum(a, i, j), scale_a),
-								 wmlc_dd_mul(wmlc_gram_sum(b, i, j), scale_b));
+			/* sums first: of the largest, the unit may leave a scale no digits */
+			WmlcDd		t = term(wmlc_dd_mul(wmlc_dd_scale(wmlc_gram_sum(a, i, j), 1.0 / unit), scale_a),
+								 wmlc_dd_mul(wmlc_dd_scale(wmlc_gram_sum(b, i, j), 1.0 / unit), scale_b));
 
 			sum = wmlc_dd_add(sum, loss == WMLC_HINGE || i == j ? t : wmlc_dd_scale(t, 2.0));
 		}
@@ -160,7 +161,7 @@ moment_unit(const WmlcGram *a, const WmlcGram *b)
 		largest = fmax(largest, wmlc_gram_sum(a, i, i).hi / a->weight.hi);
 		largest = fmax(largest, wmlc_gram_sum(b, i, i).hi / b->weight.hi);
 	}
-	return largest > 0x1p-1000 && largest < 0x1p1000 ? ldexp(1.0, ilogb(largest)) : 1.0;
+	return largest > 0x1p-1000 && isfinite(largest) ? ldexp(1.0, ilogb(largest)) : 1.0;
 }
 
 double
