@@ -287,12 +287,12 @@ warn_of_spread(const WmlcPrior *prior, const WmlPriorOptions *options, int rando
 				(errmsg("one of %.0f tasks dominates the prior", prior->tasks),
 				 errdetail("It accounts for %.0f %% of the spread in its direction.",
 						   100.0 * prior->dominance),
-				 errhint("Use tasks => 't', or noise => 'own' if a row may be mistyped; wml_task_fit says which it is.")));
+				 errhint("wml_task_fit says which it is. Check its rows, or call wml_prior with tasks => 't', or with noise => 'own' if a row may be mistyped.")));
 	else if (prior->outlying > 0.0)
 		ereport(WARNING,
 				(errmsg("%.0f of %.0f tasks lie too far from the others", prior->outlying, prior->tasks),
 				 errdetail("Normally distributed coefficients rarely do; these tasks inflate the spread of all others."),
-				 errhint("Use tasks => 't'; wml_task_fit says which they are.")));
+				 errhint("wml_task_fit says which they are. Check their rows, or call wml_prior with tasks => 't'.")));
 }
 
 /* A fit that explains everything has learned nothing of noise. */
@@ -304,7 +304,7 @@ warn(const WmlcPrior *prior)
 				(errmsg("the prior explains the responses of all sources exactly"),
 				 errdetail("It finds no noise in %.0f rows of %.0f tasks with %d features, and would take new rows to be exact as well.",
 						   prior->rows, prior->tasks, prior->dims),
-				 errhint("Use fewer features, covariance => 'diagonal', or sources with more rows.")));
+				 errhint("Use fewer features, sources with more rows, or wml_prior with covariance => 'diagonal'.")));
 	if (prior->tasks < 2.0)
 		ereport(WARNING,
 				(errmsg("the prior was learned from a single task"),
