@@ -268,7 +268,8 @@ BEGIN
 		ELSIF part.kind = 'time' THEN
 			RAISE EXCEPTION 'feature "%" is of type %', part.name, part.type_name
 				USING ERRCODE = 'datatype_mismatch', DETAIL = 'A time is not a number.',
-				HINT = format('Use extract(epoch FROM %1$s) or the like for a trend, wml_fourier(extract(doy FROM %1$s), 365.25, 2) for a season.', part.expression);
+				HINT = format(CASE WHEN part.type_name ~ '^(interval|time )' THEN 'Use extract(epoch FROM %1$s) or the like.'
+					ELSE 'Use extract(epoch FROM %1$s) or the like for a trend, wml_fourier(extract(doy FROM %1$s), 365.25, 2) for a season.' END, part.expression);
 		ELSIF part.kind IN ('category', 'enum') THEN
 			known := @extschema@.wml_category_levels(source, part.expression, part.type, part.kind, levels -> part.name);
 			IF coalesce(pg_catalog.cardinality(known), 0) < 2 THEN

@@ -1,6 +1,7 @@
 -- Forecasts from task sets
 
--- The method that was rehearsed; where the task has many more rows than were known then, any.
+-- The method that was rehearsed, or a baseline that suits the task better; where the task has many more rows than were
+-- known then, any.
 CREATE FUNCTION wml_task_tune(s wml_task_set, wanted text, method text, keys text[], grams wml_gram[], windows wml_gram[]) RETURNS wml_tuned
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -15,8 +16,8 @@ BEGIN
 	END IF;
 	windows := windows[:place - 1] || windows[place + 1:];
 	IF method IS NULL AND m ->> 'model' <> 'target' AND @extschema@.wml_n(target) < 2 * (m ->> 'known')::int THEN
-		result := @extschema@.wml_tune(sources, target, windows, models => ARRAY[m ->> 'model'],
-			weights => nullif(array_remove(ARRAY[m ->> 'weights'], NULL), '{}'), etas => nullif(array_remove(ARRAY[(m ->> 'eta')::float8], NULL), '{}'),
+		result := @extschema@.wml_tune(sources, target, windows, models => ARRAY[m ->> 'model', 'erm'],
+			weights => nullif(array_remove(ARRAY[CASE WHEN m ->> 'weights' = 'stacked' THEN 'uniform' ELSE m ->> 'weights' END], NULL), '{}'), etas => nullif(array_remove(ARRAY[(m ->> 'eta')::float8], NULL), '{}'),
 			ridges => nullif(array_remove(ARRAY[(m ->> 'ridge')::float8], NULL), '{}'), shrinks => nullif(array_remove(ARRAY[(m ->> 'shrink')::float8], NULL), '{}'),
 			evennesses => nullif(array_remove(ARRAY[(m ->> 'evenness')::float8], NULL), '{}'), whitens => nullif(array_remove(ARRAY[(m ->> 'whiten')::bool], NULL), '{}'),
 			adapt_steps => nullif(array_remove(ARRAY[(m ->> 'adapt_steps')::int], NULL), '{}'),
@@ -196,7 +197,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_check_forecast(wml_task_set, float8, text) IS 'checks the arguments of a forecast';
 
-CREATE FUNCTION wml_forecast(name text, "rows" text, level float8 DEFAULT 0.9, method text DEFAULT NULL)
+CREATE FUNCTION wml_forecast(name text, "rows" text, level float8 DEFAULT 0.95, method text DEFAULT NULL)
 	RETURNS TABLE (task text, "row" jsonb, estimate float8, lower float8, upper float8, mean_lower float8, mean_upper float8,
 				   mean float8, model text, status text)
 	LANGUAGE plpgsql STABLE AS $$
@@ -241,7 +242,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_object_rows(wml_task_set, jsonb) IS 'query that returns rows given as JSON objects';
 
-CREATE FUNCTION wml_forecast(name text, "rows" jsonb, level float8 DEFAULT 0.9, method text DEFAULT NULL)
+CREATE FUNCTION wml_forecast(name text, "rows" jsonb, level float8 DEFAULT 0.95, method text DEFAULT NULL)
 	RETURNS TABLE (task text, "row" jsonb, estimate float8, lower float8, upper float8, mean_lower float8, mean_upper float8,
 				   mean float8, model text, status text)
 	LANGUAGE sql STABLE AS $$

@@ -128,3 +128,13 @@ SELECT wml_tune(sources, folds || (SELECT wml_gram('{1,2,3}', 'NaN'))) FROM arra
 SELECT wml_compare(ARRAY[gram, gram], ARRAY[gram, gram], models => '{prior}') FROM (SELECT wml_gram(array_fill(1::float8, ARRAY[800]), 1) AS gram) AS wide;
 \set VERBOSITY default
 SELECT wml_compare(sources, folds, models => '{lasso}') FROM arranged;
+
+-- of tasks that are all alike, joint training errs least; who asks for other models gets one of them
+CREATE VIEW compare_alike AS
+SELECT array_agg(gram ORDER BY j) AS grams
+FROM (SELECT j, wml_gram(ARRAY[1, i * 31 % 11], sin(i * j + j)) AS gram FROM generate_series(1, 10) AS i, generate_series(1, 4) AS j GROUP BY j) AS t;
+SELECT (wml_tune(grams[2:], grams[1])).model AS any, (wml_tune(grams[2:], grams[1], models => '{prior}')).model AS prior,
+	(wml_tune(grams[2:], grams[1], models => '{stack}')).model AS stack, (wml_tune(grams[2:], grams[1], models => '{prior,erm}')).model AS either
+FROM compare_alike;
+SELECT model, weights, chosen FROM compare_alike, wml_compare(grams[2:], grams[1], models => '{prior}') ORDER BY rank;
+DROP VIEW compare_alike;

@@ -67,7 +67,7 @@ SELECT tasks, rows, skipped FROM wml_learn('family_counts', 'family_visit', task
 SELECT bool_and(f.status = 'ok') AS ok, max(abs(f.estimate - p.rate) + abs(f.mean_lower - p.lower) + abs(f.mean_upper - p.upper)) < 1e-9 AS same,
 	bool_and(f.lower = floor(f.lower) AND f.upper = floor(f.upper) AND f.lower >= 0 AND f.lower <= f.mean_lower AND f.upper >= f.mean_upper) AS counts
 FROM wml_forecast('family_counts', 'SELECT shop, 0.5 AS a, 1 + shop % 3 AS hours FROM generate_series(5, 9) AS shop') AS f, wml_task_set AS s,
-	LATERAL (SELECT gram FROM family_counts WHERE shop = f.task::int) AS known, wml_predict_rate(s.prior, gram, '{1,0.5}', 0.9, ("row" ->> 'hours')::float8) AS p WHERE set_name = 'family_counts';
+	LATERAL (SELECT gram FROM family_counts WHERE shop = f.task::int) AS known, wml_predict_rate(s.prior, gram, '{1,0.5}', 0.95, ("row" ->> 'hours')::float8) AS p WHERE set_name = 'family_counts';
 SELECT a.estimate / b.estimate AS thrice FROM wml_forecast('family_counts', 'SELECT 7 AS shop, 0.5 AS a, 3 AS hours') AS a, wml_forecast('family_counts', 'SELECT 7 AS shop, 0.5 AS a') AS b;
 SELECT hours, status FROM wml_forecast('family_counts', 'SELECT 7 AS shop, 0.5 AS a, hours FROM (VALUES (1), (0), (NULL)) AS v (hours)'), LATERAL (SELECT "row" ->> 'hours' AS hours) AS h;
 INSERT INTO family_visit VALUES (7, 12, 0.5, 'app', 1, true, 3), (40, 1, 0.5, 'card', 1, false, 0), (40, 2, 0.5, 'card', 1, false, -1), (40, 3, 0.5, 'card', 0, false, 1);

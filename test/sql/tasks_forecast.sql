@@ -65,7 +65,7 @@ FROM wml_forecast('cast_products', 'SELECT 21 AS product, 9 AS week, ''a'' AS ki
 	(SELECT array_agg(gram ORDER BY product) AS sources FROM cast_products WHERE product < 21) AS s,
 	(SELECT array_agg(gram ORDER BY product) AS windows FROM (SELECT product, wml_gram(ARRAY[1, (kind = 'b')::int, (kind = 'c')::int, sin(week / 8.0)], units) AS gram
 		FROM cast_sales WHERE product < 21 AND week <= 8 GROUP BY product) AS w) AS w,
-	(SELECT gram AS target FROM cast_products WHERE product = 21) AS k, wml_tune(sources, target, windows) AS t, wml_predict_interval(t, ARRAY[1, 0, 0, sin(9 / 8.0)], 0.9) AS p;
+	(SELECT gram AS target FROM cast_products WHERE product = 21) AS k, wml_tune(sources, target, windows) AS t, wml_predict_interval(t, ARRAY[1, 0, 0, sin(9 / 8.0)]) AS p;
 SELECT task, model, status FROM wml_forecast('cast_products', 'SELECT 21 AS product, 9 AS week, ''a'' AS kind', method => 'stack');
 SELECT model IS NOT NULL AS model, against_all_alike < 1 AS better_than_all_alike, against_task_alone > 0 AS against_task_alone FROM wml_rehearse('cast_products', 8);
 SELECT method ->> 'known' AS known, method ->> 'tasks' AS tasks FROM wml_task_set WHERE set_name = 'cast_products';
@@ -167,3 +167,23 @@ DROP SCHEMA cast_trap CASCADE;
 SELECT wml_drop(set_name) FROM wml_task_set WHERE set_name LIKE 'cast%';
 DROP TABLE cast_sales, cast_rows, cast_prior, cast_log;
 DROP ROLE cast_reader;
+
+-- an interval has no day of the year
+CREATE TABLE cast_span (task int, span interval, clock time, y float8);
+SELECT wml_learn('cast_never', 'cast_span', task => 'task', response => 'y', features => 'span');
+SELECT wml_learn('cast_never', 'cast_span', task => 'task', response => 'y', features => 'clock');
+DROP TABLE cast_span;
+
+-- the level is that of all other intervals
+CREATE TABLE cast_level AS SELECT task, i, task % 3 + i * 0.5 + sin(task * 12.9898 + i * 78.233) AS y FROM generate_series(1, 320) AS task, generate_series(1, 5) AS i;
+SELECT tasks FROM wml_learn('cast_levels', 'cast_level', task => 'task', response => 'y', features => 'i', along => 'i');
+SELECT by_default.lower = explicit.lower AND by_default.upper = explicit.upper AS same
+FROM wml_forecast('cast_levels', 'SELECT 1 AS task, 6 AS i') AS by_default, wml_forecast('cast_levels', 'SELECT 1 AS task, 6 AS i', level => 0.95) AS explicit;
+SELECT wml_drop('cast_levels');
+
+-- with more tasks than are tuned one by one, the prior serves all, even where they are alike and joint training does as well
+UPDATE cast_level SET y = i * 0.5 + sin(task * 12.9898 + i * 78.233);
+SELECT tasks FROM wml_learn('cast_alike', 'cast_level', task => 'task', response => 'y', features => 'i', along => 'i');
+SELECT method FROM wml_task_sets WHERE set_name = 'cast_alike';
+SELECT wml_drop('cast_alike');
+DROP TABLE cast_level;

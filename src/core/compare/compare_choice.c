@@ -71,21 +71,29 @@ square(double x)
 	return x * x;
 }
 
-double
-wmlc_immaterial_error(const WmlcErrors *errors, int method_count)
+WmlcErrors
+wmlc_rehearsal_errors(int method_count, size_t trials, double size, const double *errors,
+					  const double *responses, bool made_up)
 {
 	double		sum = 0.0;
 
-	for (size_t i = 0; i < errors->trials; i++)
+	for (size_t i = 0; i < trials; i++)
 	{
 		double		least = INFINITY;
 
 		for (int k = 0; k < method_count; k++)
-			least = fmin(least, errors->errors[i * method_count + k]);
+			least = fmin(least, errors[i * method_count + k]);
 		if (!isinf(least))
-			sum += least / (double) errors->trials;
+			sum += least / (double) trials;
 	}
-	return IMMATERIAL * sum;
+	return (WmlcErrors) {
+		.trials = trials,
+		.size = size,
+		.errors = errors,
+		.responses = responses,
+		.immaterial = IMMATERIAL * sum,
+		.made_up = made_up
+	};
 }
 
 /* Not below what is negligible, so that it has a logarithm. */
@@ -205,20 +213,24 @@ is_strange(const WmlcErrors *folds, const WmlcErrors *rehearsals, int method_cou
 
 /*
  * The best of the methods down to some standing; of several that are as good as
- * equal, so that rounding would tell between them, the first and simplest.
+ * equal, so that rounding would tell between them, the first and simplest.  The
+ * baseline stands in where there is none, even if it is barred.
  */
 static int
 find_best(int method_count, int baseline, const WmlcStanding *standings, WmlcStanding lowest,
 		  const WmlcVerdict *verdicts)
 {
-	double		least = verdicts[baseline].score;
+	bool		competes = standings[baseline] <= lowest;
+	double		least = competes ? verdicts[baseline].score : INFINITY;
 
 	for (int i = 0; i < method_count; i++)
 	{
 		if (standings[i] <= lowest && !isinf(verdicts[i].rmse))
 			least = fmin(least, verdicts[i].score);
 	}
-	for (int i = 0; i < method_count && verdicts[baseline].score > least; i++)
+	if (isinf(least) || (competes && !(verdicts[baseline].score > least)))
+		return baseline;
+	for (int i = 0; i < method_count; i++)
 	{
 		if (standings[i] <= lowest && !isinf(verdicts[i].rmse) && verdicts[i].score <= least + EQUAL)
 			return i;

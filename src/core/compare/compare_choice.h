@@ -27,7 +27,7 @@ typedef struct WmlcErrors
 	const double *errors;		/* trials x methods; infinite where a method failed */
 	const double *shares;		/* of the folds in their sum; rehearsals have none */
 	const double *responses;	/* mean square of each trial's response */
-	double		immaterial;		/* squared errors below this count alike */
+	double		immaterial;		/* squared errors below this count alike; 0 for folds */
 	bool		made_up;		/* of rehearsals: their rows are drawn, and they judge exactly */
 } WmlcErrors;
 
@@ -49,11 +49,14 @@ typedef enum WmlcStanding
 } WmlcStanding;
 
 /*
- * What to set `immaterial` to: a small share of the least error in a trial, on
- * average.  Some tasks are too easy, such as a product that nobody buys, and a
- * method that hits their zeros is not a thousand times better for it.
+ * The errors of rehearsals.  Below a small share of the least error in a trial, on
+ * average, they count alike: some tasks are too easy, such as a product that nobody
+ * buys, and a method that hits their zeros is not a thousand times better for it.
+ * Rehearsals are made here only, so that nobody forgets that share.
  */
-extern double wmlc_immaterial_error(const WmlcErrors *errors, int method_count);
+extern WmlcErrors wmlc_rehearsal_errors(int method_count, size_t trials, double size,
+										const double *errors, const double *responses,
+										bool made_up);
 
 /*
  * Judge all methods against a baseline among them, an incumbent.  There are at

@@ -628,28 +628,57 @@ wml_contest_coefficients(const WmlContest *contest, int method)
 		((Size) contest->fold_count * comparison->method_count + method) * comparison->d;
 }
 
-/* The errors of consecutive trials, as the choice wants them. */
-static WmlcErrors
-get_errors(const WmlContest *contest, size_t first, size_t count, double size)
+static double
+mean_square_response(const WmlcGram *gram)
 {
+	return wmlc_dd_value(wmlc_gram_moment(gram, gram->dims, gram->dims));
+}
+
+/* The errors over the folds, as the choice wants them. */
+static WmlcErrors
+get_fold_errors(const WmlContest *contest, double size)
+{
+	size_t		count = contest->fold_count;
 	double	   *shares = (double *) wml_allocate(count, sizeof(double));
 	double	   *responses = (double *) wml_allocate(count, sizeof(double));
 
 	for (size_t i = 0; i < count; i++)
 	{
-		const WmlcTrial *trial = &contest->trials[first + i];
-		const WmlcGram *task = trial->left_out == WMLC_NO_SOURCE ? contest->target : trial->unknown;
-
-		shares[i] = wmlc_dd_value(trial->unknown->weight) / wmlc_dd_value(task->weight);
-		responses[i] = wmlc_dd_value(wmlc_gram_moment(task, task->dims, task->dims));
+		shares[i] = wmlc_dd_value(contest->folds[i]->weight) / wmlc_dd_value(contest->target->weight);
+		responses[i] = mean_square_response(contest->target);
 	}
 	return (WmlcErrors) {
 		.trials = count,
 		.size = size,
-		.errors = contest->errors + first * contest->comparison.method_count,
+		.errors = contest->errors,
 		.shares = shares,
 		.responses = responses
 	};
+}
+
+static WmlcErrors
+get_rehearsal_errors(const WmlContest *contest)
+{
+	int			methods = contest->comparison.method_count;
+	size_t		first = wml_contest_rehearsals(contest);
+	size_t		count = contest->rehearsal_count;
+	double	   *responses = (double *) wml_allocate(count, sizeof(double));
+
+	for (size_t i = 0; i < count; i++)
+		responses[i] = mean_square_response(contest->trials[first + i].unknown);
+	return wmlc_rehearsal_errors(methods, count, contest->actors, contest->errors + first * methods,
+								 responses, contest->windows == NULL);
+}
+
+/*
+ * The baselines are there to compare with; of those who named models, only those
+ * who named joint training want them to be chosen.
+ */
+static bool
+is_wanted(const WmlContest *contest, int method)
+{
+	return contest->baselines_compete ||
+		(method != WMLC_BASELINE_UNIFORM && method != WMLC_BASELINE_TARGET);
 }
 
 static void
@@ -658,17 +687,13 @@ choose(WmlContest *contest)
 	int			count = contest->comparison.method_count;
 	bool		forecast = contest->windows != NULL && contest->rehearsal_count > 0;
 	double		rows = wmlc_gram_effective_rows(contest->target);
-	WmlcErrors	folds = get_errors(contest, 0, contest->fold_count,
-								   forecast || contest->fold_count == 0 ? 0.0 : rows);
-	WmlcErrors	rehearsals = get_errors(contest, wml_contest_rehearsals(contest),
-										contest->rehearsal_count, contest->actors);
+	WmlcErrors	folds = get_fold_errors(contest, forecast || contest->fold_count == 0 ? 0.0 : rows);
+	WmlcErrors	rehearsals = get_rehearsal_errors(contest);
 	WmlcStanding *standings = (WmlcStanding *) palloc(count * sizeof(WmlcStanding));
 
-	rehearsals.made_up = contest->windows == NULL;
-	rehearsals.immaterial = wmlc_immaterial_error(&rehearsals, count);
 	for (int i = 0; i < count; i++)
-		standings[i] = wmlc_is_plausible(contest->pooled, contest->target,
-										 wml_contest_coefficients(contest, i))
+		standings[i] = is_wanted(contest, i) && wmlc_is_plausible(contest->pooled, contest->target,
+																  wml_contest_coefficients(contest, i))
 			? wmlc_grid_standing(&contest->grid, i) : WMLC_BARRED;
 	wmlc_bar_strays(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, contest->pooled,
 					wml_contest_coefficients(contest, 0), standings);
@@ -700,6 +725,9 @@ wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds)
 	wml_require_arg(fcinfo, ARG_SOURCES, "sources");
 	wml_require_arg(fcinfo, ARG_TARGET, in_folds ? "folds" : "target");
 	options = get_options(fcinfo);
+	contest->baselines_compete = options.models == NULL;
+	for (int i = 0; i < options.model_count; i++)
+		contest->baselines_compete |= options.models[i] == WMLC_ERM;
 	get_target(fcinfo, in_folds, contest);
 	get_sources(fcinfo, contest);
 	get_windows(fcinfo, contest);

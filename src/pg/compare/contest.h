@@ -25,6 +25,7 @@ typedef struct WmlContest
 	const WmlcGram **rests;		/* what the sources have beside their windows, or NULL */
 	const WmlcGram **folds;
 	int			fold_count;		/* 0 where the target came as a whole */
+	bool		baselines_compete;	/* or are there to compare with */
 	WmlcGram   *pooled;			/* all sources */
 	const WmlcGram *target;		/* all folds */
 	size_t		rehearsal_count;

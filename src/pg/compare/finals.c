@@ -142,16 +142,13 @@ choose(Finals *finals, const WmlcStanding *standings)
 	int			count = finals->race.grid.method_count;
 	int			winner;
 	WmlcErrors	folds = {.trials = 0};
-	WmlcErrors	rehearsals = {
-		.trials = finals->rehearsals->trials + finals->race.comparison.trial_count,
-		.size = finals->rehearsals->size + (double) finals->race.comparison.trial_count,
-		.errors = finals->errors,
-		.responses = finals->responses
-	};
+	size_t		more = finals->race.comparison.trial_count;
+	WmlcErrors	rehearsals = wmlc_rehearsal_errors(count, finals->rehearsals->trials + more,
+												   finals->rehearsals->size + (double) more,
+												   finals->errors, finals->responses, false);
 	WmlcVerdict *verdicts = (WmlcVerdict *) wml_allocate(count, sizeof(WmlcVerdict));
 	WmlcStanding *chances = (WmlcStanding *) wml_allocate(count, sizeof(WmlcStanding));
 
-	rehearsals.immaterial = wmlc_immaterial_error(&rehearsals, count);
 	for (int k = 0; k < count; k++)
 		chances[k] = standings[finals->numbers[k]];
 	winner = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, chances, verdicts);

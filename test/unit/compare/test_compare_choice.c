@@ -175,14 +175,41 @@ test_zeros(void)
 		errors[i * 3 + 2] = zero ? 0.01 : 0.5 * (4.0 + i);
 	}
 	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 1, "zeros decide");
-	rehearsals.immaterial = wmlc_immaterial_error(&rehearsals, 3);
+	rehearsals = wmlc_rehearsal_errors(3, Q, Q, errors, responses, false);
 	CHECK_NEAR(rehearsals.immaterial, 1e-3 * 0.5 * (20 * 4.0 + (6 + 25) * 10) / Q, 1e-12);
 	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 2, "zeros no longer decide");
 	CHECK(verdicts[1].rehearsal > 0.9, "and the other is hardly better for them: %g", verdicts[1].rehearsal);
 
 	/* a trial that all failed tells nothing */
 	errors[0] = errors[1] = errors[2] = INFINITY;
-	CHECK_NEAR(wmlc_immaterial_error(&rehearsals, 3), 1e-3 * 0.5 * (20 * 4.0 + (6 + 25) * 10) / Q, 1e-12);
+	rehearsals = wmlc_rehearsal_errors(3, Q, Q, errors, responses, false);
+	CHECK_NEAR(rehearsals.immaterial, 1e-3 * 0.5 * (20 * 4.0 + (6 + 25) * 10) / Q, 1e-12);
+}
+
+/* A barred baseline is what others are compared with, and chosen only for want of others. */
+static void
+test_barred_baseline(void)
+{
+	const double errors[] = {
+		1.0, 3.0, 2.0,
+		1.0, 3.0, 2.0,
+		1.0, 3.0, 2.0
+	};
+	const double failures[] = {
+		1.0, INFINITY, INFINITY,
+		1.0, INFINITY, INFINITY,
+		1.0, INFINITY, INFINITY
+	};
+	const double responses[] = {1.0, 1.0, 1.0};
+	const WmlcStanding barred[] = {WMLC_BARRED, WMLC_CANDIDATE, WMLC_INCUMBENT};
+	const WmlcErrors none = {.trials = 0};
+	WmlcErrors	rehearsals = wmlc_rehearsal_errors(3, 3, 3.0, errors, responses, false);
+	WmlcVerdict verdicts[3];
+
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, barred, verdicts) == 2, "the best that is not barred");
+	CHECK_NEAR(verdicts[2].rehearsal, sqrt(2.0), 1e-12);
+	rehearsals = wmlc_rehearsal_errors(3, 3, 3.0, failures, responses, false);
+	CHECK(wmlc_choose(3, 0, &none, &rehearsals, barred, verdicts) == 0, "all others failed");
 }
 
 /* Failures and perfection have no logarithms. */
@@ -512,6 +539,7 @@ main(void)
 	test_refinement();
 	test_equal();
 	test_zeros();
+	test_barred_baseline();
 	test_extreme_errors();
 	test_planted();
 	test_rows();
