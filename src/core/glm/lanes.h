@@ -67,4 +67,49 @@ square_root(Lanes x)
 	return x;
 }
 
+ALWAYS_INLINE Lanes
+all(double x)
+{
+	return (Lanes) {0.0} + x;
+}
+
+/* x where the mask is set, y elsewhere */
+ALWAYS_INLINE Lanes
+choose(Bits mask, Lanes x, Lanes y)
+{
+	return (Lanes) (((Bits) x & mask) | ((Bits) y & ~mask));
+}
+
+ALWAYS_INLINE Lanes
+larger(Lanes x, Lanes y)
+{
+	return choose((Bits) (x > y), x, y);
+}
+
+ALWAYS_INLINE Lanes
+smaller(Lanes x, Lanes y)
+{
+	return choose((Bits) (x < y), x, y);
+}
+
+/* exp(x) for |x| <= 700: x = n log 2 + r, and Taylor's series for r */
+ALWAYS_INLINE Lanes
+exponential(Lanes x)
+{
+	static const double inverse_factorial[] = {
+		1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
+		1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0
+	};
+	const double magic = 0x1.8p52;
+	Lanes		shifted = x * 1.4426950408889634 + magic;
+	Lanes		n = shifted - magic;
+	Lanes		r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;
+	Lanes		sum = all(inverse_factorial[0]);
+
+#pragma GCC unroll 14
+	for (int i = 1; i < 14; i++)
+		sum = sum * r + inverse_factorial[i];
+	return sum * (Lanes) (((Bits) shifted + 1023) << 52);
+}
+
 #endif							/* WMLC_GLM_LANES_H */

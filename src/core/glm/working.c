@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/glm/lanes.h"
 #include "core/glm/working.h"
 
 /*
@@ -49,12 +50,13 @@
  * nodes there are makes no difference that could keep an iteration from settling.
  */
 #define MOST_NODES 513
+#define MOST_PADDED (MOST_NODES + LANES - 1)
 
 typedef struct Nodes
 {
-	int			count;
-	double		t[MOST_NODES];
-	double		weight[MOST_NODES];
+	int			count;			/* nodes of weight 0 follow, up to whole vectors */
+	double		t[MOST_PADDED];
+	double		weight[MOST_PADDED];
 } Nodes;
 
 static const double three_t[] = {0.0, -1.7320508075688773, 1.7320508075688773};
@@ -108,14 +110,16 @@ choose_nodes(const WmlcLikelihood *likelihood, double variance, Nodes *nodes)
 	double		reach = likelihood->family == WMLC_BINOMIAL ? 1.4 : 0.7;
 
 	if (variance >= SEVEN_VARIANCE)
-	{
 		even_nodes(fmax(fmin(LARGEST_DISTANCE, reach / sqrt(variance)),
 						2.0 * WIDEST_NODE / (MOST_NODES - 1)), nodes);
-		return;
+	else
+	{
+		nodes->count = 7;
+		memcpy(nodes->t, seven_t, sizeof(seven_t));
+		memcpy(nodes->weight, seven_weight, sizeof(seven_weight));
 	}
-	nodes->count = 7;
-	memcpy(nodes->t, seven_t, sizeof(seven_t));
-	memcpy(nodes->weight, seven_weight, sizeof(seven_weight));
+	for (int i = nodes->count; i % LANES != 0; i++)
+		nodes->t[i] = nodes->weight[i] = 0.0;
 }
 
 /* The parabola through slope and curvature about eta. */
@@ -165,44 +169,101 @@ typedef struct Parabola
 	double		hessian[3];		/* bb, bk, kk */
 } Parabola;
 
-static void
-tilt(const Nodes *nodes, const double *h, Parabola *parabola)
+/* What is this much less likely than the likeliest node adds nothing. */
+#define LEAST_EXPONENT -700.0
+
+ALWAYS_INLINE double
+total(Lanes x)
 {
-	double		largest = -INFINITY;
-	double		exponent[MOST_NODES];
-	double		total = 0.0;
-	double		sum[4] = {0.0};
-	double		bk,
+	double		sum = 0.0;
+
+	for (int l = 0; l < LANES; l++)
+		sum += x[l];
+	return sum;
+}
+
+ALWAYS_INLINE void
+tilt_body(const Nodes *nodes, const double *h, Parabola *parabola)
+{
+	double		exponent[MOST_PADDED];
+	Lanes		largest = all(-INFINITY),
+				sums[5] = {0};
+	double		top,
+				sum[5],
+				bk,
 				kk;
 
-	for (int i = 0; i < nodes->count; i++)
+	for (int i = 0; i < nodes->count; i += LANES)
 	{
-		double		t = nodes->t[i];
+		Lanes		t = load(nodes->t + i);
+		Lanes		value = load(h + i) - parabola->b * t + 0.5 * parabola->k * (t * t - 1.0);
 
-		exponent[i] = h[i] - parabola->b * t + 0.5 * parabola->k * (t * t - 1.0);
-		largest = fmax(largest, exponent[i]);
+		store(exponent + i, value);
+		largest = larger(value, largest);
 	}
-	for (int i = 0; i < nodes->count; i++)
+	top = largest[0];
+	for (int l = 1; l < LANES; l++)
+		top = fmax(top, largest[l]);
+	for (int i = 0; i < nodes->count; i += LANES)
 	{
-		double		t = nodes->t[i];
-		double		share = nodes->weight[i] * exp(exponent[i] - largest);
+		Lanes		t = load(nodes->t + i);
+		Lanes		share = load(nodes->weight + i)
+			* exponential(larger(load(exponent + i) - top, all(LEAST_EXPONENT)));
 
-		total += share;
-		sum[0] += share * t;
-		sum[1] += share * t * t;
-		sum[2] += share * t * t * t;
-		sum[3] += share * t * t * t * t;
+		for (int power = 0; power < 5; power++, share *= t)
+			sums[power] += share;
 	}
-	for (int i = 0; i < 4; i++)
-		sum[i] /= total;
-	parabola->value = largest + log(total);
-	parabola->gradient[0] = -sum[0];
-	parabola->gradient[1] = 0.5 * (sum[1] - 1.0);
-	bk = -0.5 * (sum[2] - sum[0] * sum[1]);
-	kk = 0.25 * (sum[3] - sum[1] * sum[1]);
-	parabola->hessian[0] = sum[1] - sum[0] * sum[0];
+	sum[0] = total(sums[0]);
+	for (int power = 1; power < 5; power++)
+		sum[power] = total(sums[power]) / sum[0];
+	parabola->value = top + log(sum[0]);
+	parabola->gradient[0] = -sum[1];
+	parabola->gradient[1] = 0.5 * (sum[2] - 1.0);
+	bk = -0.5 * (sum[3] - sum[1] * sum[2]);
+	kk = 0.25 * (sum[4] - sum[2] * sum[2]);
+	parabola->hessian[0] = sum[2] - sum[1] * sum[1];
 	parabola->hessian[1] = bk;
 	parabola->hessian[2] = kk;
+}
+
+LANES_FUNCTION(static, void, tilt, (const Nodes *nodes, const double *h, Parabola *parabola),
+			   (nodes, h, parabola))
+
+/* y sd t - mu (exp(sd t) - 1) for weight 1, mu being the mean in the middle. */
+ALWAYS_INLINE void
+poisson_shapes_body(const WmlcResponse *row, double mu, double sd, const Nodes *nodes, double *h)
+{
+	for (int i = 0; i < nodes->count; i += LANES)
+	{
+		Lanes		move = sd * load(nodes->t + i);
+
+		store(h + i, row->weight * (row->y * move - mu * (exponential(move) - 1.0)));
+	}
+}
+
+LANES_FUNCTION(static, void, poisson_shapes,
+			   (const WmlcResponse *row, double mu, double sd, const Nodes *nodes, double *h),
+			   (row, mu, sd, nodes, h))
+
+/* The log-likelihood at the nodes about eta, less what it is at eta. */
+static void
+node_shapes(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double sd,
+			const Nodes *nodes, double *h)
+{
+	double		center;
+
+	if (likelihood->family == WMLC_POISSON
+		&& fabs(eta) + WIDEST_NODE * sd <= WMLC_LARGEST_PREDICTOR)
+	{
+		poisson_shapes(row, row->exposure * exp(eta), sd, nodes, h);
+		return;
+	}
+	center = wmlc_likelihood_shape(likelihood, row, eta);
+	for (int i = 0; i < nodes->count; i++)
+		h[i] = row->weight
+			* (wmlc_likelihood_shape(likelihood, row, eta + sd * nodes->t[i]) - center);
+	for (int i = nodes->count; i % LANES != 0; i++)
+		h[i] = 0.0;
 }
 
 /* Newton's step; false where the Hessian is singular to rounding. */
@@ -256,7 +317,7 @@ static WmlcWorkingRow
 wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double sd)
 {
 	Nodes		nodes;
-	double		h[MOST_NODES];
+	double		h[MOST_PADDED];
 	Parabola	parabola = {0};
 	WmlcWorkingRow result;
 	double		slope = 0.0,
@@ -266,11 +327,11 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	bool		found;
 
 	choose_nodes(likelihood, sd * sd, &nodes);
+	node_shapes(likelihood, row, eta, sd, &nodes, h);
 	for (int i = 0; i < nodes.count; i++)
 	{
 		double		t = nodes.t[i];
 
-		h[i] = row->weight * (wmlc_likelihood_shape(likelihood, row, eta + sd * t) - center);
 		slope += nodes.weight[i] * h[i] * t;
 		curvature -= nodes.weight[i] * h[i] * (t * t - 1.0);
 	}
@@ -333,7 +394,7 @@ step_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 		 WmlcWorkingRow *place)
 {
 	Nodes		nodes;
-	double		h[MOST_NODES];
+	double		h[MOST_PADDED];
 	double		sd = sqrt(variance);
 	double		center = wmlc_likelihood_shape(likelihood, row, eta);
 	Parabola	tilted = {
@@ -352,9 +413,7 @@ step_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	if (!(tilted.k > NARROW && tilted.k < LARGEST_SHARE))
 		return false;
 	choose_nodes(likelihood, variance, &nodes);
-	for (int i = 0; i < nodes.count; i++)
-		h[i] = row->weight
-			* (wmlc_likelihood_shape(likelihood, row, eta + sd * nodes.t[i]) - center);
+	node_shapes(likelihood, row, eta, sd, &nodes, h);
 	tilt(&nodes, h, &tilted);
 	m = -tilted.gradient[0];
 	second = 2.0 * tilted.gradient[1] + 1.0;

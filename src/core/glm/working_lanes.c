@@ -37,31 +37,6 @@ _Static_assert(LANES == WMLC_WORKING_LANES, "rows come in whole vectors");
 /* A parabola of almost the distribution's own curvature is left to the careful way. */
 #define LARGEST_CURVATURE 0.95
 
-ALWAYS_INLINE Lanes
-all(double x)
-{
-	return (Lanes) {0.0} + x;
-}
-
-/* x where the mask is set, y elsewhere */
-ALWAYS_INLINE Lanes
-choose(Bits mask, Lanes x, Lanes y)
-{
-	return (Lanes) (((Bits) x & mask) | ((Bits) y & ~mask));
-}
-
-ALWAYS_INLINE Lanes
-larger(Lanes x, Lanes y)
-{
-	return choose((Bits) (x > y), x, y);
-}
-
-ALWAYS_INLINE Lanes
-smaller(Lanes x, Lanes y)
-{
-	return choose((Bits) (x < y), x, y);
-}
-
 ALWAYS_INLINE bool
 all_set(Bits mask)
 {
@@ -79,26 +54,6 @@ largest(Lanes x)
 	for (int l = 1; l < LANES; l++)
 		result = x[l] > result ? x[l] : result;
 	return result;
-}
-
-/* exp(x) for |x| <= 700: x = n log 2 + r, and Taylor's series for r */
-ALWAYS_INLINE Lanes
-exponential(Lanes x)
-{
-	static const double inverse_factorial[] = {
-		1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
-		1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0
-	};
-	const double magic = 0x1.8p52;
-	Lanes		shifted = x * 1.4426950408889634 + magic;
-	Lanes		n = shifted - magic;
-	Lanes		r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;
-	Lanes		sum = all(inverse_factorial[0]);
-
-#pragma GCC unroll 14
-	for (int i = 1; i < 14; i++)
-		sum = sum * r + inverse_factorial[i];
-	return sum * (Lanes) (((Bits) shifted + 1023) << 52);
 }
 
 /* log(x) for x positive and normal: the exponent, and a series of (m - 1) / (m + 1) */
