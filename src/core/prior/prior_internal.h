@@ -428,10 +428,18 @@ extern double wmlc_smooth_most(const WmlcReduced *reduced);
 #define WMLC_LEAVE_GROUPS 20
 #define WMLC_LEAVE_PENALTIES 17
 
+/* Penalties are judged by all squares, and by those of a typical task. */
+enum
+{
+	WMLC_LEAVE_TOTAL,
+	WMLC_LEAVE_TYPICAL,
+	WMLC_LEAVE_VIEWS
+};
+
 typedef struct WmlcLeaveTask
 {
 	size_t		slot;
-	double		noise;
+	double		squares;		/* a row's, at the mean of all */
 } WmlcLeaveTask;
 
 typedef struct WmlcLeave
@@ -446,9 +454,8 @@ typedef struct WmlcLeave
 	double	   *part_precision; /* of a group */
 	double	   *part_pull;
 	double	   *matrix;
-	double	   *step;
-	double	   *product;
-	double		scores[WMLC_LEAVE_GROUPS][WMLC_LEAVE_PENALTIES];
+	double	   *steps;			/* of the mean, for each group and penalty */
+	double		scores[WMLC_LEAVE_GROUPS][WMLC_LEAVE_PENALTIES][WMLC_LEAVE_VIEWS];
 } WmlcLeave;
 
 extern void wmlc_leave_layout(WmlcLeave *leave, int dims, size_t count,

@@ -7,25 +7,30 @@
  * tasks then seem to tell much of a function that is theirs alone.  So the
  * penalty that the likelihood finds is but the least.  Tasks are left out in
  * groups, the mean and the smooth part are learned from the others, T staying as
- * it is, and the penalty is the one that predicts the absent tasks best:
+ * it is: the mean of all moves by s, (P_others + lambda A) s = pull of the others.
+ * That leaves q_j(lambda) of the squares of an absent task, and q_j in the end,
+ * without a smooth part.
  *
- *	  sum over groups of (squares - 2 pull.s + s'P s),	 (P_others + lambda A) s = pull of these
+ * A penalty must do well in two views.  One is the sum of all q_j(lambda).  Large
+ * tasks decide there, and what suits them may be a disturbance many times the
+ * noise of the small ones.  So the other is what a typical task gains, the sum of
  *
- * where sums are those of the groups, or of all tasks but them, and s is the step
- * from the mean of all.
+ *	  (q_j(lambda) - q_j) / (q_j(lambda) + q_j),
+ *
+ * half the logarithm of their ratio where it is small, and bounded, so that no task has
+ * much to say that happens to be predicted exactly.  The larger penalty is taken.
  */
 #include <cblas.h>
 #include <lapacke.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/student.h"
-#include "core/prior/prior_internal.h"
-
-#define LANES WMLC_PRIOR_LANES
+#include "core/prior/prior_lanes.h"
 
 /* So many standard errors of many groups are chance; of few groups more, which know their own error badly. */
 #define STANDARD_ERRORS 1.0
-#define LEVEL 0.95
+#define LEVEL 0.999
 #define RATIO 2.154434690031884 /* a third of a decade */
 
 void
@@ -45,43 +50,13 @@ wmlc_leave_layout(WmlcLeave *leave, int dims, size_t count, const WmlcPriorOptio
 	leave->matrix = wmlc_arena_doubles(arena, d * d);
 	leave->pull = wmlc_arena_doubles(arena, d);
 	leave->part_pull = wmlc_arena_doubles(arena, d);
-	leave->step = wmlc_arena_doubles(arena, d);
-	leave->product = wmlc_arena_doubles(arena, d);
+	leave->steps = wmlc_arena_doubles(arena, (size_t) WMLC_LEAVE_GROUPS * WMLC_LEAVE_PENALTIES * d);
 }
 
-static int
-by_noise(const void *a, const void *b)
+static double *
+steps_of(const WmlcLeave *leave, int group, int penalty, int r)
 {
-	const WmlcLeaveTask *x = a;
-	const WmlcLeaveTask *y = b;
-
-	if (x->noise != y->noise)
-		return x->noise < y->noise ? -1 : 1;
-	return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
-
-/* Deal tasks out by their noise, which depends neither on their order nor on units. */
-static int
-form_groups(WmlcLeave *leave, const WmlcReduced *reduced)
-{
-	size_t		count = 0;
-	int			groups;
-
-	for (size_t slot = 0; slot < reduced->blocks * LANES; slot++)
-	{
-		const WmlcLanes *numbers = wmlc_reduced_numbers(reduced, slot / LANES);
-		double		rows = numbers[WMLC_TASK_ROWS][slot % LANES];
-
-		leave->alpha[slot] = numbers[WMLC_TASK_ALPHA][slot % LANES];
-		leave->group[slot] = -1;
-		if (leave->alpha[slot] > 0.0)
-			leave->order[count++] = (WmlcLeaveTask) {slot, numbers[WMLC_TASK_WITHIN][slot % LANES] / rows};
-	}
-	groups = count < WMLC_LEAVE_GROUPS ? (int) count : WMLC_LEAVE_GROUPS;
-	qsort(leave->order, count, sizeof(WmlcLeaveTask), by_noise);
-	for (size_t i = 0; i < count; i++)
-		leave->group[leave->order[i].slot] = (int) (i % groups);
-	return groups;
+	return leave->steps + (size_t) (group * WMLC_LEAVE_PENALTIES + penalty) * r;
 }
 
 /* Give the tasks of a group their weights, and the others none; a negative group is all. */
@@ -107,38 +82,137 @@ sum_selected(WmlcSweep *sweep, WmlcReduced *reduced, const WmlcPriorPoint *point
 	return status == WMLC_OK ? wmlc_sweep_value(sweep, &part, pull, &log_det, &squares) : status;
 }
 
-/* What the absent group's squares change by if the others say the mean. */
-static double
-predict_group(WmlcLeave *leave, const WmlcSmooth *smooth, int r, double penalty)
+/* From the mean of all tasks to that of all but a group. */
+static void
+find_step(WmlcLeave *leave, const WmlcSmooth *smooth, int r, double penalty, double *step)
 {
 	size_t		square = (size_t) r * r;
-	double		change;
 
 	for (size_t k = 0; k < square; k++)
 		leave->matrix[k] = leave->precision[k] - leave->part_precision[k];
 	cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, r, smooth->count, penalty,
 				smooth->direction, r, 1.0, leave->matrix, r);
 	for (int i = 0; i < r; i++)
-		leave->step[i] = leave->pull[i] - leave->part_pull[i];
+		step[i] = leave->pull[i] - leave->part_pull[i];
 	cblas_dgemv(CblasColMajor, CblasNoTrans, r, smooth->count, -penalty, smooth->direction, r,
-				smooth->value, 1, 1.0, leave->step, 1);
+				smooth->value, 1, 1.0, step, 1);
 	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', r, leave->matrix, r) != 0)
-		return INFINITY;
+	{
+		/* all squares come out as this, which is less than nothing */
+		step[0] = NAN;
+		return;
+	}
 	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, r, leave->matrix, r,
-				leave->step, 1);
+				step, 1);
 	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, r, leave->matrix, r,
-				leave->step, 1);
-	cblas_dsymv(CblasColMajor, CblasLower, r, 1.0, leave->part_precision, r, leave->step, 1, 0.0,
-				leave->product, 1);
-	change = cblas_ddot(r, leave->product, 1, leave->step, 1)
-		- 2.0 * cblas_ddot(r, leave->part_pull, 1, leave->step, 1);
-	return isfinite(change) ? change : INFINITY;
+				step, 1);
 }
 
-/* The scores of all penalties for each group. */
+/* Squares of a block of tasks, each if the tasks of other groups say the mean, for every penalty. */
+ALWAYS_INLINE void
+predict_block_body(WmlcLeave *leave, WmlcSweep *sweep, const WmlcPriorPoint *point, size_t block,
+				   int penalties, WmlcLanes *squares)
+{
+	const WmlcReduced *reduced = sweep->reduced;
+	int			r = reduced->rank;
+	int			h = reduced->height;
+	const WmlcLanes *task = reduced->tasks + block * wmlc_reduced_stride(r);
+	const WmlcLanes *beta = task + wmlc_triangle_size(r);
+	const WmlcLanes *numbers = wmlc_reduced_numbers(reduced, block);
+	WmlcLanes	scale = numbers[WMLC_TASK_SCALE];
+	WmlcLanes	gain = numbers[WMLC_TASK_GAIN];
+	WmlcLanes  *step = sweep->score;
+
+	(void) whiten(sweep, task, point);
+	for (int k = 0; k < penalties; k++)
+	{
+		WmlcLanes	sum = scale * scale * numbers[WMLC_TASK_WITHIN];
+
+		for (int lane = 0; lane < LANES; lane++)
+		{
+			int			group = leave->group[block * LANES + lane];
+			const double *own = group < 0 ? NULL : steps_of(leave, group, k, r);
+
+			for (int j = 0; j < r; j++)
+				step[j][lane] = own == NULL ? 0.0 : own[j];
+		}
+		for (int i = 0; i < h; i++)
+		{
+			const WmlcLanes *row = sweep->white + (size_t) i * (r + 1);
+			WmlcLanes	left = row[r];
+
+			listen(sweep, i, r);
+			for (int j = 0; j < r; j++)
+				left -= row[j] * step[j];
+			sum += left * left;
+		}
+		for (int i = h; i < r; i++)
+		{
+			const WmlcLanes *row = task + wmlc_triangle_index(r, i, i) - i;
+			WmlcLanes	left = beta[i];
+
+			listen(sweep, i, r);
+			for (int j = i; j < r; j++)
+				left -= row[j] * (step[j] + point->mean[j]);
+			sum += scale * scale * (left * left);
+		}
+		squares[k] = gain * gain * sum;
+	}
+}
+
+LANES_FUNCTION(predict_block, (WmlcLeave *leave, WmlcSweep *sweep, const WmlcPriorPoint *point, size_t block, int penalties, WmlcLanes *squares),
+			   (leave, sweep, point, block, penalties, squares))
+
+static int
+by_squares(const void *a, const void *b)
+{
+	const WmlcLeaveTask *x = a;
+	const WmlcLeaveTask *y = b;
+
+	if (x->squares != y->squares)
+		return x->squares < y->squares ? -1 : 1;
+	return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+/*
+ * Deal tasks out by how well the mean of all predicts them, which depends neither
+ * on their order nor on units, and is not zero even where a task has few rows.
+ */
 static WmlcStatus
-score_penalties(WmlcLeave *leave, WmlcSmooth *smooth, WmlcSweep *sweep, WmlcReduced *reduced,
-				const WmlcPriorPoint *point, int groups)
+form_groups(WmlcLeave *leave, WmlcSweep *sweep, const WmlcReduced *reduced,
+			const WmlcPriorPoint *point, int *groups)
+{
+	WmlcLanes	squares[WMLC_LEAVE_PENALTIES];
+	size_t		count = 0;
+
+	for (size_t slot = 0; slot < reduced->blocks * LANES; slot++)
+	{
+		const WmlcLanes *numbers = wmlc_reduced_numbers(reduced, slot / LANES);
+		int			lane = slot % LANES;
+
+		if (lane == 0)
+		{
+			for (int k = 0; k < LANES; k++)
+				leave->group[slot + k] = -1;
+			if (wmlc_interrupted(sweep->poll))
+				return WMLC_INTERRUPTED;
+			predict_block(leave, sweep, point, slot / LANES, 1, squares);
+		}
+		leave->alpha[slot] = numbers[WMLC_TASK_ALPHA][lane];
+		if (leave->alpha[slot] > 0.0)
+			leave->order[count++] = (WmlcLeaveTask) {slot, squares[0][lane] / numbers[WMLC_TASK_ROWS][lane]};
+	}
+	*groups = count < WMLC_LEAVE_GROUPS ? (int) count : WMLC_LEAVE_GROUPS;
+	qsort(leave->order, count, sizeof(WmlcLeaveTask), by_squares);
+	for (size_t i = 0; i < count; i++)
+		leave->group[leave->order[i].slot] = (int) (i % *groups);
+	return sweep->interrupted ? WMLC_INTERRUPTED : WMLC_OK;
+}
+
+/* Steps for each group and penalty. */
+static WmlcStatus
+find_steps(WmlcLeave *leave, WmlcSmooth *smooth, WmlcSweep *sweep, WmlcReduced *reduced,
+		   const WmlcPriorPoint *point, int groups)
 {
 	WmlcStatus	status = sum_selected(sweep, reduced, point, leave->precision, leave->pull);
 
@@ -152,12 +226,49 @@ score_penalties(WmlcLeave *leave, WmlcSmooth *smooth, WmlcSweep *sweep, WmlcRedu
 		{
 			if (wmlc_interrupted(sweep->poll))
 				status = WMLC_INTERRUPTED;
-			leave->scores[g][k] = predict_group(leave, smooth, reduced->rank,
-									   k < WMLC_LEAVE_PENALTIES - 1 ? penalty : wmlc_smooth_most(reduced));
+			find_step(leave, smooth, reduced->rank,
+					  k < WMLC_LEAVE_PENALTIES - 1 ? penalty : wmlc_smooth_most(reduced),
+					  steps_of(leave, g, k, reduced->rank));
 		}
 	}
 	select_group(leave, reduced, -1);
 	return status;
+}
+
+/* The scores of all penalties for each group. */
+static WmlcStatus
+score_penalties(WmlcLeave *leave, WmlcSweep *sweep, const WmlcReduced *reduced,
+				const WmlcPriorPoint *point)
+{
+	WmlcLanes	squares[WMLC_LEAVE_PENALTIES];
+
+	memset(leave->scores, 0, sizeof(leave->scores));
+	for (size_t b = 0; b < reduced->blocks; b++)
+	{
+		if (wmlc_interrupted(sweep->poll))
+			return WMLC_INTERRUPTED;
+		predict_block(leave, sweep, point, b, WMLC_LEAVE_PENALTIES, squares);
+		if (sweep->interrupted)
+			return WMLC_INTERRUPTED;
+		for (int lane = 0; lane < LANES; lane++)
+		{
+			size_t		slot = b * LANES + lane;
+			double		flat = squares[WMLC_LEAVE_PENALTIES - 1][lane];
+
+			if (leave->group[slot] < 0)
+				continue;
+			for (int k = 0; k < WMLC_LEAVE_PENALTIES; k++)
+			{
+				double		change = squares[k][lane] - flat;
+				double	   *scores = leave->scores[leave->group[slot]][k];
+
+				scores[WMLC_LEAVE_TOTAL] += leave->alpha[slot] * change;
+				if (change != 0.0)
+					scores[WMLC_LEAVE_TYPICAL] += leave->alpha[slot] * change / (squares[k][lane] + flat);
+			}
+		}
+	}
+	return WMLC_OK;
 }
 
 /*
@@ -165,18 +276,18 @@ score_penalties(WmlcLeave *leave, WmlcSmooth *smooth, WmlcSweep *sweep, WmlcRedu
  * a little worse.
  */
 static int
-choose_penalty(const WmlcLeave *leave, int groups)
+choose_penalty(const WmlcLeave *leave, int groups, int view)
 {
 	double		totals[WMLC_LEAVE_PENALTIES] = {0.0};
 	double		errors = STANDARD_ERRORS * wmlc_student_bound(LEVEL, fmax(groups - 1.0, 1.0))
 		/ wmlc_student_bound(LEVEL, INFINITY);
-	int			best = 0;
+	int			best = WMLC_LEAVE_PENALTIES - 1;
 	int			choice;
 
 	for (int k = 0; k < WMLC_LEAVE_PENALTIES; k++)
 	{
 		for (int g = 0; g < groups; g++)
-			totals[k] += leave->scores[g][k];
+			totals[k] += leave->scores[g][k][view];
 		if (totals[k] < totals[best])
 			best = k;
 	}
@@ -188,7 +299,7 @@ choose_penalty(const WmlcLeave *leave, int groups)
 
 		for (int g = 0; g < groups; g++)
 		{
-			double		difference = leave->scores[g][k] - leave->scores[g][best] - mean;
+			double		difference = leave->scores[g][k][view] - leave->scores[g][best][view] - mean;
 
 			squares += difference * difference;
 		}
@@ -205,20 +316,28 @@ wmlc_leave_choose(WmlcLeave *leave, WmlcSmooth *smooth, WmlcSweep *sweep, WmlcRe
 	double	   *fixed_precision = reduced->fixed_precision;
 	double	   *fixed_pull = reduced->fixed_pull;
 	double		fixed_squares = reduced->fixed_squares;
-	int			groups = form_groups(leave, reduced);
-	int			choice;
-	WmlcStatus	status;
+	int			groups;
+	int			choice,
+				typical;
+	WmlcStatus	status = form_groups(leave, sweep, reduced, point, &groups);
 
+	if (status != WMLC_OK)
+		return status;
 	reduced->fixed_precision = leave->fixed_precision;
 	reduced->fixed_pull = leave->fixed_pull;
 	wmlc_smooth_values(smooth, reduced->rank, point->mean);
-	status = score_penalties(leave, smooth, sweep, reduced, point, groups);
+	status = find_steps(leave, smooth, sweep, reduced, point, groups);
+	if (status == WMLC_OK)
+		status = score_penalties(leave, sweep, reduced, point);
 	reduced->fixed_precision = fixed_precision;
 	reduced->fixed_pull = fixed_pull;
 	reduced->fixed_squares = fixed_squares;
 	if (status != WMLC_OK)
 		return status;
-	choice = choose_penalty(leave, groups);
+	choice = choose_penalty(leave, groups, WMLC_LEAVE_TOTAL);
+	typical = choose_penalty(leave, groups, WMLC_LEAVE_TYPICAL);
+	if (choice < typical)
+		choice = typical;
 	for (int k = 0; k < choice; k++)
 		smooth->penalty *= RATIO;
 	if (choice == WMLC_LEAVE_PENALTIES - 1)

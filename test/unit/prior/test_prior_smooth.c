@@ -260,6 +260,40 @@ test_own_curves(void)
 	free_tasks(&set);
 }
 
+/*
+ * A curve of the few large tasks is much to them, and a disturbance to the many small ones, which a
+ * sum of squares does not notice.  One that small tasks have, too, each in its own size, is found.
+ */
+static void
+test_large_tasks(void)
+{
+	for (int all = 0; all < 2; all++)
+	{
+		uint64_t	state = 37;
+		TaskSet		set = draw_curves(48, 20, 0.0, 0.1, 1.0, &state);
+		WmlcPrior	prior;
+
+		for (int j = 0; j < set.count; j++)
+			for (int i = 0; i < (int) set.rows[j]; i++)
+			{
+				double	   *z = set.data[j] + (size_t) i * (DIMS + 1);
+				double		size = all ? 1.0 + j % 3 : j % 4 == 0 ? 10.0 : 1.0;
+
+				z[DIMS] += all || j % 4 == 0 ? 0.1 * size * cos(3.0 * z[1] + 2.0) : 0.0;
+			}
+		sum_tasks(&set);
+		prior = fit_curves(&set, false);
+
+		/* those of the tasks have sizes from 0.1 to 0.3 */
+		if (all)
+			CHECK(prior.mean[FREE + 2] > 0.1 && prior.mean[FREE + 2] < 0.3, "%g", prior.mean[FREE + 2]);
+		else
+			CHECK(prior.smooth_sd < 0.01, "%g", prior.smooth_sd);
+		free_prior(&prior);
+		free_tasks(&set);
+	}
+}
+
 /* Neither the order of tasks nor the units of features matter. */
 static void
 test_order(void)
@@ -356,6 +390,7 @@ main(void)
 	test_likelihood();
 	test_size();
 	test_own_curves();
+	test_large_tasks();
 	test_order();
 	test_dependent();
 	return check_summary();
