@@ -137,6 +137,20 @@ SELECT count(*) FILTER (WHERE note IS NOT NULL) > 1 AS some_failed, count(*) FIL
 FROM (SELECT rank, rmse, note, row_number() OVER (ORDER BY rmse, rank) AS place
 	FROM given, wml_compare(sources, folds, models => '{maml,erm}', weights => '{uniform,mixture}', etas => '{1e160,0.01}', whitens => '{f}', adapt_steps => '{0,3}')) AS compared;
 
+-- targets of one row, however it fits, beside windows of forty rows that tell very well how noisy a task is
+CREATE TEMP TABLE uneven AS
+SELECT task, t, ARRAY[1, pg_temp.noise(task, 300 + t)]::float8[] AS x,
+	5 + 2 * pg_temp.noise(task, 201) + (1 + 0.3 * pg_temp.noise(task, 202)) * pg_temp.noise(task, 300 + t)
+	+ exp(0.7 * pg_temp.noise(task, 203)) * pg_temp.noise(task, 400 + t) AS y
+FROM generate_series(1, 50) AS task, generate_series(1, 60) AS t;
+CREATE TEMP TABLE asked AS
+SELECT task, (SELECT wml_tune(sources, target, windows, models => '{prior}')
+	FROM (SELECT array_agg(gram ORDER BY task) AS sources, array_agg(win ORDER BY task) AS windows
+		FROM (SELECT task, wml_gram(x, y) AS gram, wml_gram(x, y) FILTER (WHERE t <= 40) AS win FROM uneven WHERE task <= 30 GROUP BY task) AS s) AS given) AS tuned
+FROM (SELECT task, wml_gram(x, y) FILTER (WHERE t = 1) AS target FROM uneven WHERE task > 30 GROUP BY task) AS targets;
+SELECT avg((y BETWEEN lower AND upper)::int) BETWEEN 0.8 AND 0.97 AS cover, min(upper - lower) > 0.5 * avg(upper - lower) AS none_is_narrow
+FROM asked JOIN uneven USING (task), wml_predict_interval(tuned, x, 0.9) WHERE t > 1;
+
 -- errors
 SELECT wml_tune(sources, target, windows[1:29]) FROM given;
 SELECT wml_tune(sources, target, windows[1:29] || NULL::wml_gram) FROM given;

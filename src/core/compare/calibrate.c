@@ -15,12 +15,12 @@
 /* Predictions are not surer than to so much of the squared error, whatever rehearsals say. */
 #define LEAST_SURPRISE 1e-6
 
-/*
- * Real rows have outliers, rows that are made up have none, and a few rows
- * without any do not tell that there are none: so much of the exponent counts
- * where they fit better than expected.
- */
-#define CALM 0.8
+/* Means of them do not overflow. */
+#define MOST_SURPRISE 1e100
+
+/* How much known rows count in a scale: not at all, or up to 2^10 times as much as the prior. */
+#define SHARES 17
+#define LEAST_ODDS 0x1p-5
 
 typedef struct State
 {
@@ -31,7 +31,9 @@ typedef struct State
 	double	   *residuals;		/* mean squared, of the truth on the unknown rows */
 	double	   *errors;			/* of what was found there */
 	double	   *known;			/* on the known rows; then relative to what is expected */
-	double	   *scales;			/* k^b */
+	double		mean_known;		/* of those */
+	double		mean_rows;		/* known rows of a rehearsal */
+	double	   *scales;
 	void	   *work;
 } State;
 
@@ -79,7 +81,7 @@ surprise(const WmlcCalibration *calibration, const WmlcGram *gram, double error)
 {
 	double		expected = expected_square(calibration, gram);
 
-	return expected > 0.0 ? fmax(error / expected, LEAST_SURPRISE) : 1.0;
+	return expected > 0.0 ? fmin(fmax(error / expected, LEAST_SURPRISE), MOST_SURPRISE) : 1.0;
 }
 
 /*
@@ -155,39 +157,66 @@ take_means(const State *state)
 }
 
 /*
- * b: the slope of log u over log k, less its standard error.  Several rehearsals
- * of one task tell hardly more than one.
+ * The scale of a task of which so many rows are known, with squared error k, if
+ * `share` is the part that they would have in it were there as many of them as
+ * rehearsals have on average: (a + n k / mean k) / (a + n).
  */
 static double
-fit_exponent(const State *state)
+find_scale(const State *state, double share, const WmlcGram *known, double k)
 {
-	double		count = (double) state->rehearsed->count;
-	double		mean_k = 0.0,
-				mean_u = 0.0,
-				kk = 0.0,
-				ku = 0.0,
-				uu = 0.0;
-	double		slope;
+	double		rows = share * wmlc_gram_effective_rows(known);
+	double		prior = (1.0 - share) * state->mean_rows;
 
-	for (size_t r = 0; r < state->rehearsed->count; r++)
-	{
-		mean_k += log(state->known[r]) / count;
-		mean_u += log(state->calibration->surprises[r]) / count;
-	}
-	for (size_t r = 0; r < state->rehearsed->count; r++)
-	{
-		double		k = log(state->known[r]) - mean_k;
-		double		u = log(state->calibration->surprises[r]) - mean_u;
+	return (prior + rows * k / state->mean_known) / (prior + rows);
+}
 
-		kk += k * k;
-		ku += k * u;
-		uu += u * u;
+/* The sum of squares of log u that scales do not explain. */
+static double
+unexplained(const State *state, double share)
+{
+	size_t		count = state->rehearsed->count;
+	double		mean = 0.0;
+	double		squares = 0.0;
+
+	for (size_t r = 0; r < count; r++)
+	{
+		state->scales[r] = find_scale(state, share, state->rehearsed->trials[r].known, state->known[r]);
+		mean += log(state->calibration->surprises[r] / state->scales[r]) / (double) count;
 	}
-	if (!(kk > 0.0) || state->rehearsed->actors <= 2.0)
+	for (size_t r = 0; r < count; r++)
+		squares += pow(log(state->calibration->surprises[r] / state->scales[r]) - mean, 2.0);
+	return squares;
+}
+
+/*
+ * The smallest share that explains the surprises as well as the best one, within a
+ * standard error.  Several rehearsals of one task tell hardly more than one.
+ */
+static double
+fit_share(const State *state)
+{
+	double		shares[SHARES] = {0.0};
+	double		rests[SHARES];
+	double		limit = INFINITY;
+	int			i;
+
+	if (state->rehearsed->actors <= 2.0)
 		return 0.0;
-	slope = ku / kk;
-	slope -= sqrt(fmax(uu - slope * ku, 0.0) / kk / (state->rehearsed->actors - 2.0));
-	return fmin(fmax(slope, 0.0), 1.0);
+	for (i = 0; i < SHARES; i++)
+	{
+		double		odds = ldexp(LEAST_ODDS, i - 1);
+
+		shares[i] = i == 0 ? 0.0 : odds / (1.0 + odds);
+		rests[i] = unexplained(state, shares[i]);
+		limit = fmin(limit, rests[i]);
+	}
+	limit *= 1.0 + 1.0 / (state->rehearsed->actors - 2.0);
+	i = 0;
+	while (i < SHARES - 1 && rests[i] > limit)
+		i++;
+	if (i == 0)
+		return 0.0;
+	return shares[i] - (limit - rests[i]) / (rests[i - 1] - rests[i]) * (shares[i] - shares[i - 1]);
 }
 
 /* Let the known rows tell the scales, as far as they do. */
@@ -195,21 +224,26 @@ static WmlcStatus
 find_scales(State *state, double *target_scale)
 {
 	const WmlcRehearsed *rehearsed = state->rehearsed;
-	const WmlcCalibration *calibration = state->calibration;
+	double		count = (double) rehearsed->count;
 	double		error,
-				known,
-				exponent;
+				share;
 	WmlcStatus	status = wmlc_mse(rehearsed->target, rehearsed->target_coefficients, &error);
 
 	if (status != WMLC_OK)
 		return status;
 	for (size_t r = 0; r < rehearsed->count; r++)
-		state->known[r] = surprise(calibration, rehearsed->trials[r].known, state->known[r]);
-	exponent = fit_exponent(state);
+	{
+		const WmlcGram *known = rehearsed->trials[r].known;
+
+		state->known[r] = surprise(state->calibration, known, state->known[r]);
+		state->mean_known += state->known[r] / count;
+		state->mean_rows += wmlc_gram_effective_rows(known) / count;
+	}
+	share = fit_share(state);
 	for (size_t r = 0; r < rehearsed->count; r++)
-		state->scales[r] = pow(state->known[r], exponent);
-	known = surprise(calibration, rehearsed->target, error);
-	*target_scale = pow(known, rehearsed->made_up && known < 1.0 ? CALM * exponent : exponent);
+		state->scales[r] = find_scale(state, share, rehearsed->trials[r].known, state->known[r]);
+	*target_scale = find_scale(state, share, rehearsed->target,
+							   surprise(state->calibration, rehearsed->target, error));
 	return WMLC_OK;
 }
 

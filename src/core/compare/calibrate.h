@@ -11,13 +11,19 @@
  *
  * on average over tasks and rows, however the method works.  Some tasks are
  * harder than others, and their known rows may tell: where the squared error on
- * these is k times what v says, that on the unknown rows is about k^b times as
- * large.  The rehearsals show b, from 0 (known rows tell nothing) to 1, and C and
- * s2 are what they are with k = 1.  Beyond that, r's squared error is u_r times
- * what was expected.  A prediction for the target is taken to come from any of
- * the rehearsals, so that its error is a mixture, in equal parts, of Student's t
- * with variances u_r k^b v(x), and the interval of some level is what the
- * rehearsals would have needed.
+ * these is k times what v says, and rehearsals have k = 1 on average, n known rows
+ * make the squared error on the unknown ones
+ *
+ *	  c = (a + n k) / (a + n)
+ *
+ * times as large.  This is the mean of a variance with an inverse gamma prior that
+ * counts as `a` rows, after n normal residuals.  The rehearsals show a, from 0 (known
+ * rows tell all) to infinity (nothing), and C and s2 are what they are with c = 1.
+ * A row that happens to be fitted exactly says little: c >= a / (a + n).
+ * Beyond that, r's squared error is u_r times what was expected.  A prediction
+ * for the target is taken to come from any of the rehearsals, so that its error is
+ * a mixture, in equal parts, of Student's t with variances u_r c v(x), and the
+ * interval of some level is what the rehearsals would have needed.
  */
 #ifndef WMLC_CALIBRATE_H
 #define WMLC_CALIBRATE_H
@@ -27,8 +33,8 @@
 
 typedef struct WmlcCalibration
 {
-	double	   *covariance;		/* k^b C, k that of the target; d x d */
-	double		noise;			/* k^b s2 */
+	double	   *covariance;		/* c C, c that of the target; d x d */
+	double		noise;			/* c s2 */
 	double	   *surprises;		/* u_r, one for each rehearsal */
 	size_t		count;			/* how many; 0: nothing is known */
 	double		degrees;		/* of freedom of Student's t */

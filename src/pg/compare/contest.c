@@ -38,6 +38,9 @@
 /* Forecasts need no rows made up, and so many of them are worth their time. */
 #define FORECASTS 64
 
+/* Rows of a target that are at most this part of a window's are few. */
+#define FAR_FEWER 2
+
 /* Fewer sources than these, and a minority, tell too little of forecasts. */
 #define FEW_FORECASTS 10
 
@@ -459,6 +462,41 @@ create_rehearsals(WmlContest *contest)
 	contest->actors = Min(contest->rehearsal_count, contest->comparison.source_count);
 	for (size_t i = 0; i < contest->rehearsal_count; i++)
 		trials[i] = create_rehearsal(contest, ensemble, i, work);
+}
+
+/*
+ * What a source knows when it forecasts: its window.  Where the target has far fewer
+ * rows there, as one with gaps has, who knows the whole window would learn more than
+ * the target can, and be surer: then so many rows are drawn.
+ */
+static const WmlcGram *
+known_of_window(const WmlContest *contest, size_t source)
+{
+	const WmlcGram *window = contest->windows[source];
+	int64		rows = Min(wmlc_gram_weighted_rows(contest->target), MAX_REHEARSED_ROWS);
+	int			d = window->dims;
+	WmlcGram   *known;
+	void	   *work;
+
+	if (FAR_FEWER * rows > wmlc_gram_weighted_rows(window))
+		return window;
+	known = &wml_gram_create(d)->body;
+	work = wml_allocate(wmlc_rehearse_workspace(d), 1);
+	wml_check(wmlc_rehearse_rows(window, rows, source, known, work, wml_poll));
+	pfree(work);
+	return known;
+}
+
+WmlcTrial
+wml_contest_forecast(const WmlContest *contest, size_t source)
+{
+	CHECK_FOR_INTERRUPTS();
+	return (WmlcTrial) {
+		.known = known_of_window(contest, source),
+		.unknown = contest->rests[source],
+		.whole = contest->sources[source],
+		.left_out = source
+	};
 }
 
 /* Sources forecast from their windows what they have beside them. */

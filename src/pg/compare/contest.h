@@ -55,16 +55,7 @@ extern void wml_hold_finals(WmlContest *contest, const WmlcErrors *rehearsals,
 							const WmlcStanding *standings);
 
 /* The trial in which a source forecasts from its window what it has beside it. */
-static inline WmlcTrial
-wml_contest_forecast(const WmlContest *contest, size_t source)
-{
-	return (WmlcTrial) {
-		.known = contest->windows[source],
-		.unknown = contest->rests[source],
-		.whole = contest->sources[source],
-		.left_out = source
-	};
-}
+extern WmlcTrial wml_contest_forecast(const WmlContest *contest, size_t source);
 
 /* Try the methods of the grid in the trials; says how far it is in comparing `what`. */
 extern void wml_run_contest(WmlContest *contest, const char *what);

@@ -1,8 +1,8 @@
 /*
  * test_calibrate.c
  *	  Intervals from rehearsals: C and s2 by their definitions, the bound by
- *	  counting what a mixture draws, and tasks whose known rows tell how hard they
- *	  are.
+ *	  counting what a mixture draws, tasks whose known rows tell how hard they
+ *	  are, and how often intervals cover where these happen to fit well.
  */
 #include "core/base/student.h"
 #include "core/compare/calibrate.h"
@@ -23,6 +23,7 @@ typedef struct Rehearsals
 	double		found[MOST][D];
 	WmlcGram   *target;
 	double		target_found[D];
+	double		target_off;		/* what this is off at (1, 2) */
 	double		covariance[D * D];
 	double		surprises[MOST];
 	WmlcCalibration calibration;
@@ -34,9 +35,10 @@ draw_task(const double *w, int rows, double noise, uint64_t *seed)
 	return task_gram(w, D, rows, noise, seed);
 }
 
-/* Tasks of some scale each; the method is off by as much. */
+/* Tasks of some scale each, with so many known rows; the method is off by as much. */
 static void
-draw(Rehearsals *rehearsals, int count, const double *scales, double target_scale, uint64_t *seed)
+draw_known(Rehearsals *rehearsals, int count, int known_rows, const double *scales, int target_rows,
+		   double target_scale, uint64_t *seed)
 {
 	rehearsals->count = count;
 	for (int r = 0; r <= count; r++)
@@ -44,12 +46,15 @@ draw(Rehearsals *rehearsals, int count, const double *scales, double target_scal
 		double		scale = r < count ? scales[r] : target_scale;
 		double		w[D] = {5.0 + check_normal(seed), check_normal(seed)};
 		double	   *found = r < count ? rehearsals->found[r] : rehearsals->target_found;
-		WmlcGram   *known = draw_task(w, 10, scale, seed);
+		WmlcGram   *known = draw_task(w, r < count ? known_rows : target_rows, scale, seed);
 
 		for (int i = 0; i < D; i++)
 			found[i] = w[i] + 0.1 * scale * check_normal(seed);
 		if (r == count)
+		{
 			rehearsals->target = known;
+			rehearsals->target_off = found[0] - w[0] + 2.0 * (found[1] - w[1]);
+		}
 		else
 		{
 			WmlcGram   *unknown = draw_task(w, 40, scale, seed);
@@ -59,6 +64,12 @@ draw(Rehearsals *rehearsals, int count, const double *scales, double target_scal
 			rehearsals->trials[r] = (WmlcTrial) {known, unknown, whole, r};
 		}
 	}
+}
+
+static void
+draw(Rehearsals *rehearsals, int count, const double *scales, double target_scale, uint64_t *seed)
+{
+	draw_known(rehearsals, count, 10, scales, 10, target_scale, seed);
 }
 
 static WmlcStatus
@@ -257,41 +268,96 @@ test_scales(void)
 	}
 }
 
-/*
- * Rows that are made up: the noise has the freedom of all rows, C that of the
- * tasks; and a target that fits better than expected is believed in part.
- */
+/* Rows that are made up: the noise has the freedom of all rows, C that of the tasks. */
 static void
 test_made_up(void)
 {
 	static Rehearsals rehearsals;
 	uint64_t	seed = 85;
-	double		scales[100];
-	double		widths[2][2];
+	const double scales[] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
 
-	for (int r = 0; r < 100; r++)
-		scales[r] = 1.0;
 	draw(&rehearsals, 6, scales, 1.0, &seed);
 	CHECK(calibrate(&rehearsals, 6.0, false) == WMLC_OK && rehearsals.calibration.degrees == 5.0, "real rows");
 	CHECK(calibrate(&rehearsals, 6.0, true) == WMLC_OK, "made up");
 	CHECK(rehearsals.calibration.degrees > 20.0 && rehearsals.calibration.degrees < 6 * (50 - D),
 		  "%g degrees", rehearsals.calibration.degrees);
 	forget(&rehearsals);
+}
 
-	for (int calm = 0; calm < 2; calm++)
+/* As the known rows of the target fit better and better, intervals do not shrink below what a prior leaves. */
+static void
+test_lucky(void)
+{
+	static Rehearsals rehearsals;
+	uint64_t	seed = 86;
+	double		scales[60];
+	double		widths[2];
+
+	for (int t = 0; t < 10; t++)
 	{
-		for (int r = 0; r < 100; r++)
-			scales[r] = pow(10.0, 2.0 * check_random(&seed) - 1.0);
-		draw(&rehearsals, 100, scales, calm ? 0.2 : 10.0, &seed);
-		for (int made_up = 0; made_up < 2; made_up++)
+		for (int r = 0; r < 60; r++)
+			scales[r] = exp(0.7 * check_normal(&seed));
+		for (int i = 0; i < 2; i++)
 		{
-			CHECK(calibrate(&rehearsals, 100.0, made_up) == WMLC_OK, "calibrate");
-			widths[calm][made_up] = half_width(&rehearsals.calibration);
+			uint64_t	same = seed;
+
+			draw_known(&rehearsals, 60, 2, scales, 2, 1.0, &same);
+			free(rehearsals.target);
+			rehearsals.target = draw_task(rehearsals.target_found, 2, i == 0 ? 1e-2 : 1e-9, &same);
+			CHECK(calibrate(&rehearsals, 60.0, false) == WMLC_OK, "calibrate");
+			widths[i] = half_width(&rehearsals.calibration);
+			forget(&rehearsals);
 		}
+		CHECK(widths[0] > 0.4 && widths[1] > 0.99 * widths[0], "%g and %g", widths[0], widths[1]);
+		check_random(&seed);
+	}
+}
+
+/*
+ * How often intervals cover that go by five known rows, among the targets whose
+ * rows happen to fit best and worst.
+ */
+static void
+test_cover(void)
+{
+	enum
+	{
+		TARGETS = 600, NEW = 20, PARTS = 3
+	};
+	static Rehearsals rehearsals;
+	static double fits[TARGETS];
+	static double covered[TARGETS];
+	uint64_t	seed = 87;
+	double		scales[40];
+	double		count[PARTS] = {0.0};
+	double		sum[PARTS] = {0.0};
+
+	for (int t = 0; t < TARGETS; t++)
+	{
+		double		target = exp(0.7 * check_normal(&seed));
+		double		bound;
+
+		for (int r = 0; r < 40; r++)
+			scales[r] = exp(0.7 * check_normal(&seed));
+		draw_known(&rehearsals, 40, 5, scales, 5, target, &seed);
+		CHECK(calibrate(&rehearsals, 40.0, false) == WMLC_OK, "calibrate");
+		wmlc_mse(rehearsals.target, rehearsals.target_found, &fits[t]);
+		bound = half_width(&rehearsals.calibration);
+		for (int i = 0; i < NEW; i++)
+			covered[t] += fabs(target * check_normal(&seed) + rehearsals.target_off) < bound ? 1.0 / NEW : 0.0;
 		forget(&rehearsals);
 	}
-	CHECK(fabs(widths[0][1] / widths[0][0] - 1.0) < 0.02, "%g and %g", widths[0][0], widths[0][1]);
-	CHECK(widths[1][1] > 1.1 * widths[1][0], "%g and %g", widths[1][0], widths[1][1]);
+	for (int t = 0; t < TARGETS; t++)
+	{
+		int			below = 0;
+
+		for (int i = 0; i < TARGETS; i++)
+			below += fits[i] < fits[t];
+		count[below * PARTS / TARGETS] += 1.0;
+		sum[below * PARTS / TARGETS] += covered[t];
+	}
+	for (int i = 0; i < PARTS; i++)
+		CHECK(sum[i] / count[i] > 0.85 && sum[i] / count[i] < 0.95, "part %d: %g", i, sum[i] / count[i]);
 }
 
 /* Without noise and errors there is nothing to divide by. */
@@ -318,6 +384,8 @@ main(void)
 	test_bound();
 	test_scales();
 	test_made_up();
+	test_lucky();
+	test_cover();
 	test_perfect();
 	return check_summary();
 }
