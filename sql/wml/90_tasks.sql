@@ -320,6 +320,27 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_learn_features(regclass, text, text, jsonb, bool) IS 'meaning of a list of features: names, expression, parts';
 
+-- Not known when forecasts are asked for, and of no use for a new task, respectively.  A task that is a number, such as
+-- an age, may well be a feature.
+CREATE FUNCTION wml_learn_given(parts jsonb, response text, task text) RETURNS void
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	part record;
+BEGIN
+	FOR part IN SELECT p ->> 'name' AS name, p ->> 'expression' AS expression, p ->> 'kind' AS kind FROM jsonb_array_elements(parts) AS p LOOP
+		IF part.expression = response OR (part.kind = 'boolean' AND format('(%s)::integer', part.expression) = response) THEN
+			RAISE EXCEPTION 'feature "%" is the response', part.name
+				USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It explains itself, and forecasts would need what they are asked for.',
+				HINT = 'Omit it. A feature may be an earlier value of the response, as a column of its own.';
+		ELSIF part.expression = task AND part.kind IN ('category', 'enum') THEN
+			RAISE EXCEPTION 'feature "%" is the task', part.name
+				USING ERRCODE = 'invalid_parameter_value', DETAIL = 'Each task has coefficients of its own without it, and a new task would be an unknown category.',
+				HINT = 'Omit it.';
+		END IF;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION wml_learn_given(jsonb, text, text) IS 'refuses the response as a feature, and the task as a category';
+
 CREATE FUNCTION wml_learn_scalar(relation regclass, what text, given text, path text, live bool) RETURNS jsonb
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -392,6 +413,7 @@ BEGIN
 				OR weight_is -> 'columns' ? attname::text OR exposure_is -> 'columns' ? attname::text OR along_is -> 'columns' ? attname::text, false);
 	END IF;
 	SELECT * INTO described FROM @extschema@.wml_learn_features(relation, coalesce(features, ''), path, levels, live);
+	PERFORM @extschema@.wml_learn_given(described.parts, response_is ->> 'expression', task_is ->> 'expression');
 
 	SELECT format('%I.%I', nspname, relname) INTO s.relation
 	FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = relation;

@@ -33,9 +33,18 @@ COMMENT ON FUNCTION wml_task_tune(wml_task_set, text, text, text[], wml_gram[], 
 
 -- Forecasts
 
+CREATE FUNCTION wml_is_enum(type text) RETURNS bool
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+SELECT coalesce((SELECT typtype = 'e' FROM pg_type WHERE oid = to_regtype(type)), false)
+$$;
+COMMENT ON FUNCTION wml_is_enum(text) IS 'whether a type is an enum';
+
+-- An unknown label of an enum is NULL, so that it does not stop the forecasts of other rows.
 CREATE FUNCTION wml_forecast_casts(columns jsonb) RETURNS text
-	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-SELECT string_agg(format('(wml_query.%I)::%s AS %1$I', c, t), ', ' ORDER BY c) FROM jsonb_each_text(columns) AS e (c, t)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT string_agg(format(CASE WHEN @extschema@.wml_is_enum(t)
+		THEN '(SELECT label FROM pg_catalog.unnest(pg_catalog.enum_range(NULL::%2$s)) AS label WHERE label::pg_catalog.text OPERATOR(pg_catalog.=) (wml_query.%1$I)::pg_catalog.text) AS %1$I'
+		ELSE '(wml_query.%1$I)::%2$s AS %1$I' END, c, t), ', ' ORDER BY c) FROM jsonb_each_text(columns) AS e (c, t)
 $$;
 COMMENT ON FUNCTION wml_forecast_casts(jsonb) IS 'columns of a query, cast to the types that a task set knows them by';
 
@@ -83,7 +92,10 @@ BEGIN
 		exposure := format('(%s)::pg_catalog.float8', s.exposure);
 		s.columns := s.columns || s.exposure_columns;
 	END IF;
-	SELECT coalesce(string_agg(format('CASE WHEN (%s) IS NULL THEN CASE WHEN (%s) IS NULL THEN %L ELSE %L END END', p ->> 'value', p ->> 'expression',
+	-- an enum that is NULL where the row had something has a label that is not known
+	SELECT coalesce(string_agg(format('CASE WHEN (%s) IS NULL THEN CASE WHEN (%s) IS NULL%s THEN %L ELSE %L END END', p ->> 'value', p ->> 'expression',
+		CASE WHEN p ->> 'kind' = 'enum' AND jsonb_array_length(p -> 'columns') = 1
+			THEN format(' AND (wml_row OPERATOR(pg_catalog.->>) %L) IS NULL', p -> 'columns' ->> 0) END,
 		'missing value: ' || (p ->> 'name'), 'unknown category: ' || (p ->> 'name')), ', '), 'NULL') INTO why FROM jsonb_array_elements(s.parts) AS p;
 	RETURN format($sql$
 		WITH asked AS MATERIALIZED (
@@ -227,7 +239,7 @@ COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows
 
 -- Rows as objects: the columns that the task set knows get their types, the others stay what they are.
 CREATE FUNCTION wml_object_rows(s wml_task_set, "rows" jsonb) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	objects jsonb := CASE WHEN jsonb_typeof(rows) = 'object' THEN jsonb_build_array(rows) ELSE rows END;
 	columns text;
@@ -235,7 +247,8 @@ BEGIN
 	IF jsonb_typeof(objects) IS DISTINCT FROM 'array' OR jsonb_path_exists(objects, 'strict $[*] ? (@.type() != "object")') THEN
 		RAISE EXCEPTION 'rows must be a JSON object or an array of objects' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	SELECT string_agg(format('%I %s', k, coalesce(s.columns ->> k, s.exposure_columns ->> k, 'jsonb')), ', ' ORDER BY k) INTO columns
+	SELECT string_agg(format('%I %s', k, CASE WHEN @extschema@.wml_is_enum(s.columns ->> k) THEN 'pg_catalog.text'
+			ELSE coalesce(s.columns ->> k, s.exposure_columns ->> k, 'jsonb') END), ', ' ORDER BY k) INTO columns
 	FROM (SELECT DISTINCT k FROM jsonb_array_elements(objects) AS o, jsonb_object_keys(o) AS k
 		UNION SELECT jsonb_object_keys(s.columns) WHERE jsonb_array_length(objects) = 0) AS keys;
 	RETURN format('SELECT * FROM pg_catalog.jsonb_to_recordset(%L) AS wml_objects (%s)', objects, columns);
@@ -269,8 +282,13 @@ BEGIN
 	IF prior IS NULL THEN
 		RAISE EXCEPTION 'cannot explain forecasts: %', learned.trouble USING ERRCODE = 'data_exception';
 	END IF;
-	EXECUTE format('SELECT gram FROM (%s) AS known WHERE task::text = $1 AND @extschema@.wml_usable(gram)', @extschema@.wml_task_current(s))
-		INTO target USING wanted;
+	EXECUTE format('SELECT gram FROM (%s) AS known WHERE task::text = $1', @extschema@.wml_task_current(s)) INTO target USING wanted;
+	IF target IS NULL AND wanted IS NOT NULL THEN
+		RAISE NOTICE 'task set % has no task "%"', s.set_name, wanted
+			USING DETAIL = 'What follows is the forecast of a new task, which is what all tasks share.';
+	ELSIF NOT @extschema@.wml_usable(target) THEN
+		target := NULL;
+	END IF;
 	IF target IS NOT NULL AND @extschema@.wml_forecast_tunes(s, NULL) THEN
 		tuned := @extschema@.wml_task_tune(s, wanted, NULL, known.keys, known.grams, known.windows);
 	END IF;

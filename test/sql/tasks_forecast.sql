@@ -187,3 +187,30 @@ SELECT tasks FROM wml_learn('cast_alike', 'cast_level', task => 'task', response
 SELECT method FROM wml_task_sets WHERE set_name = 'cast_alike';
 SELECT wml_drop('cast_alike');
 DROP TABLE cast_level;
+
+-- labels that an enum does not know have a status, as unknown categories do; other rows are forecast
+CREATE TYPE cast_size AS ENUM ('small', 'large');
+CREATE TABLE cast_sized AS SELECT t AS task, i, (ARRAY['small', 'large'])[1 + i % 2]::cast_size AS size, t % 4 + i % 2 + sin(t * 12.9898 + i * 78.233) AS y
+FROM generate_series(1, 8) AS t, generate_series(1, 12) AS i;
+SELECT coefficients FROM wml_learn('cast_sizes', 'cast_sized', task => 'task', response => 'y', features => 'size');
+SELECT task, estimate IS NOT NULL AS estimated, status
+FROM wml_forecast('cast_sizes', $$SELECT * FROM (VALUES (1, 'small'), (1, 'huge'), (1, NULL), (9, 'large')) AS v (task, size)$$);
+SELECT task, estimate IS NOT NULL AS estimated, status
+FROM wml_forecast('cast_sizes', jsonb '[{"task": 1, "size": "small"}, {"task": 1, "size": "huge"}, {"task": 1, "size": null}]');
+SELECT count(*) AS estimated FROM wml_forecast('cast_sizes', 'SELECT * FROM cast_sized WHERE task = 1') WHERE status = 'ok';
+-- a task that does not exist is explained as a new one, and that is said
+SET client_min_messages = notice;
+SELECT part, item, value FROM wml_explain('cast_sizes', 9) WHERE part = 'rows';
+SELECT part, item, value FROM wml_explain('cast_sizes', 8) WHERE part = 'rows';
+RESET client_min_messages;
+SELECT wml_drop('cast_sizes');
+
+-- neither the response nor, as a category, the task is a feature; a number may be both task and feature
+SELECT wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y', features => 'size, y');
+SELECT wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y + 1', features => 'size, y + 1 AS next');
+SELECT wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y > 1', features => 'size, y > 1 AS more', family => 'binomial');
+SELECT wml_learn('cast_self', 'cast_sized', task => 'task::text', response => 'y', features => 'size, task::text');
+SELECT coefficients FROM wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y', features => 'size, task, sin(y) AS other');
+SELECT wml_drop('cast_self');
+DROP TABLE cast_sized;
+DROP TYPE cast_size;
