@@ -41,6 +41,10 @@ CREATE FUNCTION wml_asked_rows("rows" text, OUT query text, OUT columns text[])
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION wml_asked_rows(text) IS 'the query that a text is or the relation that it names, and its columns';
 
+CREATE FUNCTION wml_view_source(view oid) RETURNS oid
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_view_source(oid) IS 'the relation that a view reads, if it is but one';
+
 CREATE FUNCTION wml_live_enter(task_set text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION wml_live_enter(text) IS 'called by triggers: a statement on the rows of a live task set begins';
@@ -86,7 +90,7 @@ CREATE TABLE wml_task_set (
 	PRIMARY KEY (schema_name, set_name)
 );
 COMMENT ON TABLE wml_task_set IS 'descriptions of task sets: what their grams were collected from, and how';
-COMMENT ON COLUMN wml_task_set.relation IS 'where the rows are';
+COMMENT ON COLUMN wml_task_set.relation IS 'where the rows were when they were counted; the view of the rows knows where they are';
 COMMENT ON COLUMN wml_task_set.key IS 'column of the task table that holds the task';
 COMMENT ON COLUMN wml_task_set.task IS 'expression that gives a row''s task';
 COMMENT ON COLUMN wml_task_set.along IS 'expression that tells which rows of different tasks correspond';
@@ -159,6 +163,53 @@ WHERE n.nspname = s.schema_name AND c.relname = s.set_name || suffix
 $$;
 COMMENT ON FUNCTION wml_task_relation(wml_task_set, text) IS 'a task set''s table, or what belongs to it; NULL if there is none';
 
+-- The comment on a task set's table tells what it is, also after it was renamed or moved.
+CREATE FUNCTION wml_task_mark(s wml_task_set) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('task set %I.%I of wml: ', s.schema_name, s.set_name)
+$$;
+COMMENT ON FUNCTION wml_task_mark(wml_task_set) IS 'beginning of the comment on a task set''s table';
+
+CREATE FUNCTION wml_task_moved(s wml_task_set) RETURNS oid
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT c.oid FROM pg_description AS d JOIN pg_class AS c ON c.oid = d.objoid
+WHERE d.classoid = 'pg_class'::regclass AND d.objsubid = 0 AND starts_with(d.description, @extschema@.wml_task_mark(s))
+	AND c.relkind = 'r' AND c.relowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)	-- others can write comments, too
+	AND @extschema@.wml_task_relation(s) IS NULL
+ORDER BY c.oid LIMIT 1
+$$;
+COMMENT ON FUNCTION wml_task_moved(wml_task_set) IS 'a task set''s table, if it has another name or schema than when it was learned';
+
+-- Called by triggers that do not find the table: when it was dropped, there is nothing to keep current.
+CREATE FUNCTION wml_task_gone(schema_name text, set_name text) RETURNS void
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	s @extschema@.wml_task_set;
+	moved oid;
+BEGIN
+	s.schema_name := schema_name;
+	s.set_name := set_name;
+	moved := @extschema@.wml_task_moved(s);
+	IF moved IS NOT NULL THEN
+		RAISE EXCEPTION 'task set %.% can no longer be kept current', quote_ident(schema_name), quote_ident(set_name)
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its table has been renamed to %s.', @extschema@.wml_qualified_name(moved)),
+			HINT = CASE WHEN to_regnamespace(quote_ident(schema_name)) IS NULL THEN format('Call wml_refresh(%L).', @extschema@.wml_qualified_name(moved))
+				ELSE 'Give it its old name again, or drop the task set with wml_drop.' END;
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_task_gone(text, text) IS 'called by triggers: raises an error if a task set''s table is still there under another name';
+
+-- What a task set is made of goes along when its schema is renamed, but for the description.
+CREATE FUNCTION wml_follow_schema(name text, schemas name[]) RETURNS void
+	LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+UPDATE @extschema@.wml_task_set AS t SET schema_name = n.nspname
+FROM (SELECT parse_ident(name) AS path) AS p, pg_class AS c, pg_namespace AS n
+WHERE n.oid = c.relnamespace AND c.relname = path[cardinality(path)] AND c.oid = @extschema@.wml_task_moved(t)
+	AND t.set_name = c.relname AND to_regnamespace(quote_ident(t.schema_name)) IS NULL
+	AND CASE WHEN cardinality(path) > 1 THEN n.nspname = path[cardinality(path) - 1] ELSE n.nspname = ANY (schemas) END
+$$;
+COMMENT ON FUNCTION wml_follow_schema(text, name[]) IS 'gives a description the new name of the schema that its table is in';
+
 -- The statements about a task set, as text
 
 CREATE FUNCTION wml_task_name(task_set wml_task_set, suffix text DEFAULT '') RETURNS text
@@ -198,10 +249,23 @@ SELECT CASE WHEN task_set.family <> 'gaussian' THEN
 $$;
 COMMENT ON FUNCTION wml_task_gram(wml_task_set) IS 'aggregate that collects a task''s gram';
 
+-- The view follows the relation when that is renamed or moved, and pg_dump knows it.
+CREATE FUNCTION wml_task_source(s wml_task_set) RETURNS regclass
+	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT @extschema@.wml_view_source(@extschema@.wml_task_relation(s, '_rows'))::regclass
+$$;
+COMMENT ON FUNCTION wml_task_source(wml_task_set) IS 'the relation with the rows; NULL if there is no view of them';
+
+CREATE FUNCTION wml_qualified_name(relation oid) RETURNS text
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('%I.%I', nspname, relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = relation
+$$;
+COMMENT ON FUNCTION wml_qualified_name(oid) IS 'name of a relation with its schema';
+
 CREATE FUNCTION wml_task_relations(task_set wml_task_set) RETURNS SETOF regclass
 	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 WITH RECURSIVE member AS (
-	SELECT to_regclass(task_set.relation) AS relation
+	SELECT @extschema@.wml_task_source(task_set) AS relation
 	UNION
 	SELECT inhrelid::regclass FROM member JOIN pg_inherits ON inhparent = relation)
 SELECT relation FROM member WHERE relation IS NOT NULL
@@ -415,8 +479,7 @@ BEGIN
 	SELECT * INTO described FROM @extschema@.wml_learn_features(relation, coalesce(features, ''), path, levels, live);
 	PERFORM @extschema@.wml_learn_given(described.parts, response_is ->> 'expression', task_is ->> 'expression');
 
-	SELECT format('%I.%I', nspname, relname) INTO s.relation
-	FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = relation;
+	s.relation := @extschema@.wml_qualified_name(relation);
 	s.key := CASE WHEN task_is ->> 'name' IN ('gram', 'removed', 'peaks', '?column?') THEN 'task' ELSE task_is ->> 'name' END;
 	s.key_type := task_is ->> 'type';
 	s.equality := @extschema@.wml_equality((task_is ->> 'oid')::regtype);
@@ -485,11 +548,11 @@ BEGIN
 		RAISE EXCEPTION 'relation "%" already exists', s.set_name
 			USING ERRCODE = 'duplicate_table', HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';
 	END IF;
+	EXECUTE format('CREATE VIEW %s AS %s', @extschema@.wml_task_name(s, '_rows'), @extschema@.wml_task_rows(s, s.relation));
 	IF s.live <> 'no' THEN
 		PERFORM @extschema@.wml_live_check(s);
 		PERFORM @extschema@.wml_live_install(s);
 	END IF;
-	EXECUTE format('CREATE VIEW %s AS %s', @extschema@.wml_task_name(s, '_rows'), @extschema@.wml_task_rows(s, s.relation));
 	IF s.family <> 'gaussian' THEN
 		s.prior := @extschema@.wml_learn_prior(s);
 	END IF;
@@ -498,7 +561,7 @@ BEGIN
 		@extschema@.wml_task_name(s), CASE WHEN s.live = 'no' THEN '' ELSE ' WITH (fillfactor = 50)' END, s.key,
 		@extschema@.wml_task_gram(s), @extschema@.wml_task_name(s, '_rows'));
 	EXECUTE format('ALTER TABLE %s ADD PRIMARY KEY (%I)', @extschema@.wml_task_name(s), s.key);
-	EXECUTE format('COMMENT ON TABLE %s IS %L', @extschema@.wml_task_name(s), 'task set of wml: grams of the rows of ' || s.relation);
+	EXECUTE format('COMMENT ON TABLE %s IS %L', @extschema@.wml_task_name(s), @extschema@.wml_task_mark(s) || 'grams of the rows of ' || s.relation);
 	EXECUTE format('COMMENT ON VIEW %s IS %L', @extschema@.wml_task_name(s, '_rows'), 'rows of the task set: task, features, response');
 	EXECUTE format('ANALYZE %s', @extschema@.wml_task_name(s));
 

@@ -9,7 +9,7 @@ CREATE FUNCTION wml_live_check(s wml_task_set) RETURNS void
 DECLARE
 	member regclass;
 BEGIN
-	IF EXISTS (SELECT FROM pg_class WHERE oid = to_regclass(s.relation) AND relkind NOT IN ('r', 'p')) THEN
+	IF EXISTS (SELECT FROM pg_class WHERE oid = @extschema@.wml_task_source(s) AND relkind NOT IN ('r', 'p')) THEN
 		RAISE EXCEPTION '% is not a table', s.relation
 			USING ERRCODE = 'wrong_object_type', DETAIL = 'Triggers can follow only the rows of tables.', HINT = 'Learn from it without live.';
 	ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -188,6 +188,7 @@ $sql$, pending, inserted, updated, deleted);
 #variable_conflict use_column
 BEGIN
 	IF to_regclass(%L) IS NULL THEN
+		PERFORM @extschema@.wml_task_gone(%L, %L);
 		RETURN NULL;
 	END IF;
 %s	IF TG_OP = 'TRUNCATE' THEN
@@ -195,11 +196,12 @@ BEGIN
 		RETURN NULL;
 	END IF;
 %s	RETURN NULL;
-END $sql$, pending, guard, truncated, wait);
+END $sql$, pending, s.schema_name, s.set_name, guard, truncated, wait);
 	ELSE
 		body := declarations || format($sql$	wml_step text;
 BEGIN
 	IF to_regclass(%1$L) IS NULL THEN
+		PERFORM @extschema@.wml_task_gone(%10$L, %11$L);
 		IF TG_OP <> 'TRUNCATE' THEN
 			PERFORM @extschema@.wml_live_leave(%1$L, true);
 		END IF;
@@ -238,7 +240,7 @@ END $sql$, name, guard,
 			SELECT task, %3$s FROM (%4$s) AS came WHERE task IS NOT NULL GROUP BY task ORDER BY task
 			ON CONFLICT (%2$I) DO UPDATE SET gram = kept.gram OPERATOR(@extschema@.+) excluded.gram;
 			RETURN NULL;$sql$, name, s.key, gram, came) ELSE '		' || @extschema@.wml_live_change(s, inserted) || ';' END,
-			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s), wait);
+			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s), wait, s.schema_name, s.set_name);
 	END IF;
 	EXECUTE @extschema@.wml_live_function(s, '_keep', 'trigger', body);
 
@@ -290,12 +292,30 @@ SELECT @extschema@.wml_fold_made(@extschema@.wml_find_task_set(name, pg_catalog.
 $$;
 COMMENT ON FUNCTION wml_fold(text) IS 'adds pending changes to the tasks, and returns their number';
 
+-- The view follows renamed columns; triggers and forecasts know them by the names that they had.
+CREATE FUNCTION wml_require_names(s wml_task_set) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	EXECUTE format('SELECT FROM (%s) AS named LIMIT 0', @extschema@.wml_task_rows(s, s.relation));
+EXCEPTION WHEN undefined_column THEN
+	RAISE EXCEPTION 'a column that task set % needs has been renamed', s.set_name
+		USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('For %s: %s.', s.relation, SQLERRM),
+		HINT = 'Learn it again with replace => true, or give the column its old name.';
+END $$;
+COMMENT ON FUNCTION wml_require_names(wml_task_set) IS 'raises an error if a column that a task set knows by name has another one now';
+
 CREATE FUNCTION wml_refresh_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	owner regrole := (SELECT relowner FROM pg_class WHERE oid = @extschema@.wml_task_relation(s));
 BEGIN
 	PERFORM @extschema@.wml_require_rows(s);
+	IF @extschema@.wml_task_source(s) IS NOT NULL THEN
+		s.relation := @extschema@.wml_qualified_name(@extschema@.wml_task_source(s));
+	END IF;
+	IF s.live <> 'no' OR s.family <> 'gaussian' THEN
+		PERFORM @extschema@.wml_require_names(s);
+	END IF;
 	IF s.live <> 'no' THEN
 		-- the triggers run what the description says with the rights of whoever makes them
 		IF owner <> quote_ident(current_user)::regrole THEN
@@ -317,15 +337,17 @@ BEGIN
 	EXECUTE format('DELETE FROM %s', @extschema@.wml_task_name(s));
 	EXECUTE format('INSERT INTO %s (%I, gram) SELECT task, gram FROM %s', @extschema@.wml_task_name(s), s.key, @extschema@.wml_task_name(s, '_counted'));
 	EXECUTE format('DROP TABLE %s', @extschema@.wml_task_name(s, '_counted'));
+	EXECUTE format('COMMENT ON TABLE %s IS %L', @extschema@.wml_task_name(s), @extschema@.wml_task_mark(s) || 'grams of the rows of ' || s.relation);
 	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0) FROM %s',
 		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped;
-	UPDATE @extschema@.wml_task_set AS t SET learned = now() WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
+	UPDATE @extschema@.wml_task_set AS t SET learned = now(), relation = s.relation WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
 	PERFORM @extschema@.wml_rehearse_if_asked(s, CASE WHEN coalesce((s.method ->> 'automatic')::bool, true) THEN NULL ELSE (s.method ->> 'known')::int END);
 END $$;
 COMMENT ON FUNCTION wml_refresh_make(wml_task_set) IS 'counts all tasks of a task set again and recreates its triggers';
 
 CREATE FUNCTION wml_refresh(name text, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE sql AS $$
+SELECT @extschema@.wml_follow_schema(name, pg_catalog.current_schemas(true));
 SELECT r.tasks, r."rows", r.skipped FROM @extschema@.wml_refresh_make(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true))) AS r
 $$;
 COMMENT ON FUNCTION wml_refresh(text) IS 'counts all tasks of a task set again and recreates its triggers';
@@ -333,6 +355,11 @@ COMMENT ON FUNCTION wml_refresh(text) IS 'counts all tasks of a task set again a
 CREATE FUNCTION wml_drop_made(s wml_task_set) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
 BEGIN
+	IF @extschema@.wml_task_moved(s) IS NOT NULL THEN
+		RAISE WARNING 'the table of task set % is kept', s.set_name
+			USING DETAIL = format('It has been renamed to %s.', @extschema@.wml_qualified_name(@extschema@.wml_task_moved(s))), HINT = 'Drop it with DROP TABLE.';
+		EXECUTE format('COMMENT ON TABLE %s IS NULL', @extschema@.wml_qualified_name(@extschema@.wml_task_moved(s)));
+	END IF;
 	-- the description goes first: only the owner of the table may delete it
 	DELETE FROM @extschema@.wml_task_set AS t WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name);
 	PERFORM @extschema@.wml_live_remove(s, '{_keep,_enter,_fold}');
@@ -350,6 +377,7 @@ COMMENT ON FUNCTION wml_drop_made(wml_task_set) IS 'drops a task set and everyth
 
 CREATE FUNCTION wml_drop(name text) RETURNS void
 	LANGUAGE sql AS $$
+SELECT @extschema@.wml_follow_schema(name, pg_catalog.current_schemas(true));
 SELECT @extschema@.wml_drop_made(@extschema@.wml_find_task_set(name, pg_catalog.current_schemas(true)))
 $$;
 COMMENT ON FUNCTION wml_drop(text) IS 'drops a task set and everything that belongs to it, except the rows';
@@ -422,7 +450,7 @@ BEGIN
 		kept := @extschema@.wml_task_relation(s);
 		schema_name := s.schema_name;
 		set_name := s.set_name;
-		relation := s.relation;
+		relation := coalesce(@extschema@.wml_qualified_name(@extschema@.wml_task_source(s)), s.relation);
 		features := cardinality(s.features);
 		live := CASE WHEN kept IS NULL THEN 'dropped' ELSE s.live END;
 		learned := s.learned;
