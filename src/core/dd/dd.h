@@ -19,6 +19,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "core/base/fma.h"
+
 #if defined(__FAST_MATH__) || (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
 #error "wml needs strict double arithmetic: no -ffast-math, no x87"
 #endif
@@ -63,7 +65,7 @@ static inline WmlcDd
 wmlc_two_prod(double a, double b)
 {
 	double		p = a * b;
-#ifdef __FP_FAST_FMA
+#ifdef WMLC_FAST_FMA
 	return (WmlcDd) {p, __builtin_fma(a, b, -p)};
 #else
 	const double splitter = 134217729.0;	/* 2^27 + 1 */

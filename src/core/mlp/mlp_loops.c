@@ -9,6 +9,7 @@
  */
 #include <stdint.h>
 
+#include "core/base/fma.h"
 #include "core/mlp/mlp_loops.h"
 
 #ifdef __x86_64__
@@ -84,7 +85,7 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #define LANES 2
 #define ROWS 2
 #define SKIP_ZEROS true
-#ifdef __FP_FAST_FMA
+#ifdef WMLC_FAST_FMA
 #define FMA(a, b, c) \
 	((VECTOR) {__builtin_fma((a)[0], (b)[0], (c)[0]), __builtin_fma((a)[1], (b)[1], (c)[1])})
 #else
