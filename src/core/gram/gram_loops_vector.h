@@ -236,7 +236,20 @@ LOOPS(_block_rows) (int p, int first, int count, const double *rows, int stride,
 	}
 }
 
-/* The root of the sum of |weight| z^2 for each column. */
+/* sum + |weight| z^2, where no weights means 1 */
+__attribute__((target(TARGET), always_inline))
+static inline VECTOR
+LOOPS(_add_square) (VECTOR sum, const double *z, const double *weights, int r)
+{
+	VECTOR		factor = LOAD(z);
+
+	return FMADD(weights == NULL ? factor : MUL(BROADCAST(fabs(weights[r])), factor), factor, sum);
+}
+
+/*
+ * The root of the sum of |weight| z^2 for each column: as four sums, which need not
+ * wait for each other.
+ */
 __attribute__((target(TARGET)))
 static void
 LOOPS(_column_sizes) (int p, int count, const double *rows, int stride,
@@ -244,15 +257,18 @@ LOOPS(_column_sizes) (int p, int count, const double *rows, int stride,
 {
 	for (int column = 0; column < p; column += LANES)
 	{
-		VECTOR		sum = BROADCAST(0.0);
+		VECTOR		sum[4] = {BROADCAST(0.0), BROADCAST(0.0), BROADCAST(0.0), BROADCAST(0.0)};
+		int			fours = count / 4 * 4;
 
-		for (int r = 0; r < count; r++)
+		for (int r = 0; r < fours; r += 4)
 		{
-			VECTOR		z = LOAD(rows + (ptrdiff_t) r * stride + column);
-
-			sum = FMADD(weights == NULL ? z : MUL(BROADCAST(fabs(weights[r])), z), z, sum);
+#pragma GCC unroll 4
+			for (int k = 0; k < 4; k++)
+				sum[k] = LOOPS(_add_square) (sum[k], rows + (ptrdiff_t) (r + k) * stride + column, weights, r + k);
 		}
-		STORE(sizes + column, SQRT(sum));
+		for (int r = fours; r < count; r++)
+			sum[0] = LOOPS(_add_square) (sum[0], rows + (ptrdiff_t) r * stride + column, weights, r);
+		STORE(sizes + column, SQRT(ADD(ADD(sum[0], sum[1]), ADD(sum[2], sum[3]))));
 	}
 }
 
