@@ -4,7 +4,7 @@
  *	  simulated tasks: means, spreads, how often 90 % intervals of the means cover
  *	  the truth, and CPU time.
  *
- *	  make -f test/unit/Makefile OUT=/tmp/wml /tmp/wml/bench_glm && /tmp/wml/bench_glm [REPEATS]
+ *	  make -f test/unit/Makefile OUT=/tmp/wml /tmp/wml/bench_glm && /tmp/wml/bench_glm [REPEATS [SCENE]]
  */
 #include <stdlib.h>
 #include <time.h>
@@ -164,6 +164,7 @@ main(int argc, char **argv)
 	int			repeats = argc > 1 ? atoi(argv[1]) : 200;
 
 	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
-		run(&scenes[i], repeats);
+		if (argc < 3 || i + 1 == (size_t) atoi(argv[2]))
+			run(&scenes[i], repeats);
 	return check_summary();
 }

@@ -92,6 +92,16 @@ smaller(Lanes x, Lanes y)
 	return choose((Bits) (x < y), x, y);
 }
 
+ALWAYS_INLINE double
+largest_lane(Lanes x)
+{
+	double		result = x[0];
+
+	for (int l = 1; l < LANES; l++)
+		result = x[l] > result ? x[l] : result;
+	return result;
+}
+
 /* exp(x) for |x| <= 700: x = n log 2 + r, and Taylor's series for r */
 ALWAYS_INLINE Lanes
 exponential(Lanes x)
@@ -110,6 +120,25 @@ exponential(Lanes x)
 	for (int i = 1; i < 14; i++)
 		sum = sum * r + inverse_factorial[i];
 	return sum * (Lanes) (((Bits) shifted + 1023) << 52);
+}
+
+/* log(x) for x positive and normal: the exponent, and a series of (m - 1) / (m + 1) */
+ALWAYS_INLINE Lanes
+logarithm(Lanes x)
+{
+	Bits		bits = (Bits) x;
+	Bits		high = bits - UINT64_C(0x3fe6a09e667f3bcd); /* sqrt(1/2) */
+	Lanes		mantissa = (Lanes) (bits - (high & UINT64_C(0xfff0000000000000)));
+	Lanes		exponent = (Lanes) (((high + UINT64_C(0x4000000000000000)) >> 52) |
+									UINT64_C(0x4330000000000000)) - (0x1p52 + 1024.0);
+	Lanes		f = (mantissa - 1.0) / (mantissa + 1.0);
+	Lanes		square = f * f;
+	Lanes		sum = all(1.0 / 21.0);
+
+#pragma GCC unroll 10
+	for (int k = 19; k >= 1; k -= 2)
+		sum = sum * square + 1.0 / k;
+	return exponent * 0.69314718055994531 + 2.0 * f * sum;
 }
 
 #endif							/* WMLC_GLM_LANES_H */

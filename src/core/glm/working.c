@@ -516,14 +516,12 @@ wmlc_predictor_variance(int d, const double *x, const double *covariance)
  * Lanes that are left over do what the first one does.  What a step from the last
  * pass is too coarse for is found anew.
  */
-void
-wmlc_row_queue_flush(WmlcRowQueue *queue)
+static void
+flush_singles(WmlcRowQueue *queue)
 {
 	WmlcWorkingLanes *lanes = &queue->lanes;
 	unsigned	hard = 0;
 
-	if (queue->count == 0)
-		return;
 	for (int l = queue->count; l < WMLC_WORKING_LANES; l++)
 	{
 		set_lane(lanes, l, lanes->sign[0], lanes->eta[0], lanes->variance[0]);
@@ -544,6 +542,60 @@ wmlc_row_queue_flush(WmlcRowQueue *queue)
 				lanes->excess[l]
 			};
 	}
+}
+
+static bool
+is_count(const WmlcLikelihood *likelihood)
+{
+	return likelihood->family == WMLC_POISSON || likelihood->family == WMLC_NEGATIVE_BINOMIAL;
+}
+
+static void
+set_count(WmlcCountLanes *lanes, int l, const WmlcResponse *row, double eta, double variance,
+		  double response, double weight)
+{
+	lanes->y[l] = row->y;
+	lanes->exposure[l] = row->exposure;
+	lanes->row_weight[l] = row->weight;
+	lanes->eta[l] = eta;
+	lanes->variance[l] = variance;
+	lanes->response[l] = response;
+	lanes->weight[l] = weight;
+}
+
+static void
+flush_counts(WmlcRowQueue *queue)
+{
+	WmlcCountLanes *lanes = &queue->counts;
+	unsigned	hard;
+
+	for (int l = queue->count; l < WMLC_COUNT_LANES; l++)
+		set_count(lanes, l, &(WmlcResponse) {lanes->y[0], lanes->exposure[0], lanes->row_weight[0]},
+				  lanes->eta[0], lanes->variance[0], lanes->response[0], lanes->weight[0]);
+	hard = wmlc_count_lanes_step(lanes, queue->likelihood->dispersion);
+	for (int l = 0; l < queue->count; l++)
+	{
+		WmlcResponse row = {lanes->y[l], lanes->exposure[l], lanes->row_weight[l]};
+
+		if (hard & (1U << l))
+			*queue->place[l] = any_row(queue->likelihood, &row, lanes->eta[l], lanes->variance[l]);
+		else
+			*queue->place[l] = (WmlcWorkingRow) {
+				lanes->response[l], lanes->weight[l], lanes->log_scale[l], lanes->skew[l],
+				lanes->excess[l]
+			};
+	}
+}
+
+void
+wmlc_row_queue_flush(WmlcRowQueue *queue)
+{
+	if (queue->count == 0)
+		return;
+	if (queue->likelihood->family == WMLC_BINOMIAL)
+		flush_singles(queue);
+	else
+		flush_counts(queue);
 	queue->count = 0;
 }
 
@@ -553,6 +605,14 @@ wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, dou
 {
 	int			l = queue->count;
 
+	if (queue->again && variance > 0.0 && is_count(queue->likelihood))
+	{
+		set_count(&queue->counts, l, row, eta, variance, place->response, place->weight);
+		queue->place[l] = place;
+		if (++queue->count == WMLC_COUNT_LANES)
+			wmlc_row_queue_flush(queue);
+		return;
+	}
 	if (!is_single(queue->likelihood, row)
 		|| (l > 0 && (variance > 0.0) != (queue->lanes.variance[0] > 0.0)))
 	{

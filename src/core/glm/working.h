@@ -23,6 +23,7 @@
 #ifndef WMLC_WORKING_H
 #define WMLC_WORKING_H
 
+#include "core/glm/count_lanes.h"
 #include "core/glm/family.h"
 #include "core/glm/working_lanes.h"
 #include "core/gram/gram.h"
@@ -58,16 +59,18 @@ extern WmlcWorkingRow wmlc_working_start(const WmlcLikelihood *likelihood,
 /*
  * Working rows that are kept from one pass to the next, and found many at a time.
  * Each row goes to its place, which until then has the row of the last pass, if
- * there was one: single yes-or-no responses then take the usual step of expectation
- * propagation, which is cheaper than finding the parabola anew, and converges in
- * fewer passes.  Both end at the same parabola.
+ * there was one: it then takes the usual step of expectation propagation, which is
+ * cheaper than finding the parabola anew, and converges in fewer passes.  Both end at
+ * the same parabola.  Single yes-or-no responses, and the steps of counts, are done
+ * side by side.
  */
 typedef struct WmlcRowQueue
 {
 	const WmlcLikelihood *likelihood;
 	bool		again;			/* places have the rows of the last pass */
 	int			count;
-	WmlcWorkingLanes lanes;
+	WmlcWorkingLanes lanes;		/* of a binomial family, */
+	WmlcCountLanes counts;		/* or of counts */
 	WmlcWorkingRow *place[WMLC_WORKING_LANES];
 } WmlcRowQueue;
 

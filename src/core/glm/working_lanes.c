@@ -46,35 +46,6 @@ all_set(Bits mask)
 	return true;
 }
 
-ALWAYS_INLINE double
-largest(Lanes x)
-{
-	double		result = x[0];
-
-	for (int l = 1; l < LANES; l++)
-		result = x[l] > result ? x[l] : result;
-	return result;
-}
-
-/* log(x) for x positive and normal: the exponent, and a series of (m - 1) / (m + 1) */
-ALWAYS_INLINE Lanes
-logarithm(Lanes x)
-{
-	Bits		bits = (Bits) x;
-	Bits		high = bits - UINT64_C(0x3fe6a09e667f3bcd); /* sqrt(1/2) */
-	Lanes		mantissa = (Lanes) (bits - (high & UINT64_C(0xfff0000000000000)));
-	Lanes		exponent = (Lanes) (((high + UINT64_C(0x4000000000000000)) >> 52) |
-									UINT64_C(0x4330000000000000)) - (0x1p52 + 1024.0);
-	Lanes		f = (mantissa - 1.0) / (mantissa + 1.0);
-	Lanes		square = f * f;
-	Lanes		sum = all(1.0 / 21.0);
-
-#pragma GCC unroll 10
-	for (int k = 19; k >= 1; k -= 2)
-		sum = sum * square + 1.0 / k;
-	return exponent * 0.69314718055994531 + 2.0 * f * sum;
-}
-
 /* Likelihoods at nodes i h and -i h. */
 typedef struct Nodes
 {
@@ -107,7 +78,7 @@ place_nodes(Lanes m, Lanes sd, Nodes *nodes, Lanes *slope, Lanes *curvature)
 				bend;
 
 	nodes->h = h;
-	nodes->half = (int) ceil(WIDEST_NODE / -largest(-h));
+	nodes->half = (int) ceil(WIDEST_NODE / -largest_lane(-h));
 	nodes->up[0] = nodes->down[0] = 1.0 / (1.0 + odds);
 	unlikely = odds * nodes->up[0];
 	bend = unlikely * nodes->up[0];
@@ -243,7 +214,7 @@ find_parabolas(const Nodes *nodes, Bits narrow, Lanes *b, Lanes *k, Lanes *log_s
 			& (Bits) (absolute(*b) < 10.0 * WIDEST_SD);
 		*k = choose(safe, *k, all(0.5));
 		*b = choose(safe, *b, all(0.0));
-		if (largest(choose(done | ~safe, all(0.0), all(1.0))) == 0.0)
+		if (largest_lane(choose(done | ~safe, all(0.0), all(1.0))) == 0.0)
 			break;
 	}
 	*log_sum = logarithm(larger(sum, all(1e-300))) + gain;
@@ -282,7 +253,7 @@ likely_moments(Lanes m, Lanes sd, Moments *moments)
 				sum3 = all(0.0),
 				sum4 = all(0.0),
 				center;
-	int			half = (int) ceil(WIDEST_STEP_NODE / -largest(-h));
+	int			half = (int) ceil(WIDEST_STEP_NODE / -largest_lane(-h));
 
 	for (int i = 1; i <= half; i++)
 	{
@@ -438,7 +409,7 @@ wmlc_working_lanes_step_body(WmlcWorkingLanes *rows)
 	if (!all_set(fine))
 		return false;
 	sd = square_root(variance);
-	if (-largest(-(m / sd)) < -FARTHEST_MEAN)
+	if (-largest_lane(-(m / sd)) < -FARTHEST_MEAN)
 		return false;
 	likely_moments(m, sd, &moments);
 	s1 = moments.mean;
