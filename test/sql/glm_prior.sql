@@ -218,5 +218,21 @@ SELECT abs((wml_prior_mean(a))[1] - (wml_prior_mean(b))[1]) < 1e-6 AS poisson FR
 -- rare events: three yeses in a thousand rows
 SELECT approximation, abs((wml_prior_mean(prior))[1]) < 50 AS finite FROM (SELECT a AS approximation, wml_glm_prior('SELECT task, ARRAY[1], (i = 1 AND task IN (3, 33, 63))::int FROM visit WHERE task <= 100', approximation => a) AS prior FROM unnest('{ep,pql}'::text[]) AS a) AS rare;
 
+-- counts that vary more than chance explains: a warning under poisson, wherever it is fitted to rows
+CREATE TABLE excess AS
+SELECT task, i, x, x[2] AS b, calls, 3 * calls AS tripled, days FROM visit WHERE task <= 120;
+SELECT wml_family(wml_glm_prior('SELECT task, x, tripled, days FROM excess', 'poisson'));
+SELECT wml_family(wml_glm_prior('SELECT task, x, tripled, days FROM excess', 'poisson', approximation => 'pql'));
+SELECT tasks FROM wml_learn('excess_set', 'excess', task => 'task', response => 'tripled', features => 'b', exposure => 'days', family => 'poisson', rehearse => 0);
+SELECT converged FROM wml_glm_train('SELECT x, tripled, days FROM excess', 'poisson');
+SELECT (wml_glm(x, tripled, 'poisson', days)).converged FROM excess;
+-- not where there is no such excess, where another family allows for it, nor where weights change what chance does
+SELECT wml_family(wml_glm_prior('SELECT task, x, calls, days FROM excess', 'poisson'));
+SELECT wml_family(wml_glm_prior('SELECT task, x, tripled, days FROM excess', 'negative_binomial')) LIKE 'negative%' AS dispersed;
+SELECT wml_family(wml_glm_prior('SELECT task, x, tripled, days, 0.5 FROM excess', 'poisson'));
+SELECT converged FROM wml_glm_train('SELECT x, tripled, days, 2 FROM excess', 'poisson');
+SELECT wml_drop('excess_set');
+DROP TABLE excess;
+
 DROP TABLE visit, learned, target, judged;
 DROP FUNCTION hash_normal, hash_uniform, near, iterate;

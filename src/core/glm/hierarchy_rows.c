@@ -8,6 +8,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/golden.h"
+#include "core/glm/excess.h"
 #include "core/glm/hierarchy.h"
 #include "core/glm/hierarchy_correct.h"
 
@@ -353,4 +354,32 @@ wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy)
 		return WMLC_INTERRUPTED;
 	hierarchy->log_scale = 0.0;
 	return collect_tasks(rows, hierarchy, &space);
+}
+
+WmlcStatus
+wmlc_excess_of_tasks(WmlcExcess *sums, const WmlcHierarchyRows *rows,
+					 const WmlcHierarchy *hierarchy)
+{
+	Space		space;
+	int			d = hierarchy->dims;
+
+	memset(sums, 0, sizeof(WmlcExcess));
+	(void) rows_layout(d, rows->rows.count, hierarchy->tasks, &space, rows->work);
+	for (size_t j = 0; j < hierarchy->tasks && hierarchy->started; j++)
+	{
+		const double *covariance = task_covariance(hierarchy, j);
+
+		if (wmlc_interrupted(rows->poll))
+			return WMLC_INTERRUPTED;
+		for (int64_t i = rows->start[j]; i < rows->start[j + 1]; i++)
+		{
+			const double *x = rows->rows.x + (size_t) i * d;
+			WmlcResponse row = wmlc_glm_response(&rows->rows, i);
+
+			wmlc_excess_add(sums, &row, &space.kept[i],
+							wmlc_predictor(d, x, task_coef(hierarchy, j)),
+							covariance == NULL ? 0.0 : wmlc_predictor_variance(d, x, covariance));
+		}
+	}
+	return WMLC_OK;
 }

@@ -135,6 +135,29 @@ wml_check_response(const WmlcLikelihood *likelihood, const WmlcResponse *row)
 	}
 }
 
+/* Weights change what chance does to a row. */
+bool
+wml_excess_can_be_told(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows)
+{
+	if (likelihood->family != WMLC_POISSON)
+		return false;
+	for (Size i = 0; i < rows->count && rows->weight != NULL; i++)
+		if (rows->weight[i] != 1.0)
+			return false;
+	return true;
+}
+
+void
+wml_warn_of_excess(const WmlcExcess *excess, const char *hint)
+{
+	if (wmlc_excess_is_clear(excess))
+		ereport(WARNING,
+				(errmsg("counts vary more than a Poisson distribution allows"),
+				 errdetail("Their variance about the model's rates is %.1f times what chance explains, so intervals are too narrow.",
+						   1.0 + excess->excess / excess->mean),
+				 errhint("%s", hint)));
+}
+
 /* Argument `exposure`, and `exposure` + 1 for the weight, where there are such. */
 bool
 wml_get_response(FunctionCallInfo fcinfo, int y, int exposure, WmlcResponse *row)

@@ -41,6 +41,13 @@ fit_rows(FunctionCallInfo fcinfo, const WmlcGlmRows *rows, const WmlcGlmOptions 
 	if (!model.converged)
 		ereport(WARNING,
 				(errmsg("fit stopped after %d iterations", model.iterations)));
+	if (wml_excess_can_be_told(&options->likelihood, rows))
+	{
+		WmlcExcess	excess;
+
+		wml_check(wmlc_excess_of_rows(&excess, rows, model.coef, options->poll));
+		wml_warn_of_excess(&excess, "Use family => 'negative_binomial'; if the rows are of tasks with rates of their own, wml_glm_prior.");
+	}
 	{
 		Datum		values[11] = {
 			PointerGetDatum(coef),

@@ -11,6 +11,7 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
+#include "core/glm/excess.h"
 #include "core/glm/working.h"
 #include "core/prior/posterior.h"
 #include "pg/base/query.h"
@@ -40,6 +41,12 @@ extern const WmlcLikelihood *wml_likelihood_cached(WmlFamilyCache *cache, Memory
 
 /* An error unless the family can have such a response. */
 extern void wml_check_response(const WmlcLikelihood *likelihood, const WmlcResponse *row);
+
+/* Could counts vary too much for the model, and could it be told? */
+extern bool wml_excess_can_be_told(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows);
+
+/* Warn if they clearly do. */
+extern void wml_warn_of_excess(const WmlcExcess *excess, const char *hint);
 
 /* The optional arguments exposure and weight; false when one of them is NULL. */
 extern bool wml_get_response(FunctionCallInfo fcinfo, int y, int exposure, WmlcResponse *row);

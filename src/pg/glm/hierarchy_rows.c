@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 
+#include "core/glm/excess.h"
 #include "core/glm/hierarchy_correct.h"
 #include "pg/base/args.h"
 #include "pg/base/error.h"
@@ -112,5 +113,12 @@ wml_hierarchy_from_rows(WmlHierarchyCall *call)
 	options->alpha = get_row_alphas(&read);
 	result = wml_hierarchy_fit(call, read.inputs, read.tasks);
 	result->loglik += response_constants(&rows, hierarchy);
+	if (wml_excess_can_be_told(&hierarchy->likelihood, &rows.rows))
+	{
+		WmlcExcess	excess;
+
+		wml_check(wmlc_excess_of_tasks(&excess, &rows, hierarchy));
+		wml_warn_of_excess(&excess, "Use family => 'negative_binomial'.");
+	}
 	return result;
 }
