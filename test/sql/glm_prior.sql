@@ -233,6 +233,5 @@ SELECT wml_family(wml_glm_prior('SELECT task, x, tripled, days, 0.5 FROM excess'
 SELECT converged FROM wml_glm_train('SELECT x, tripled, days, 2 FROM excess', 'poisson');
 SELECT wml_drop('excess_set');
 DROP TABLE excess;
-
 DROP TABLE visit, learned, target, judged;
 DROP FUNCTION hash_normal, hash_uniform, near, iterate;

@@ -28,6 +28,9 @@ wmlc_excess_add(WmlcExcess *sums, const WmlcResponse *row, const WmlcWorkingRow 
 	/* E mu^2, which rounding may leave below the square of the mean */
 	double		square = fmax(excess + y + y * y - 2.0 * y * slope, mean * mean);
 
+	/* out there a rate is not the model's but the least or largest there is */
+	if (fabs(eta) > WMLC_LARGEST_PREDICTOR)
+		return;
 	sums->excess += excess;
 	sums->mean += mean;
 	sums->variance += 2.0 * square;

@@ -138,13 +138,10 @@ tolerance_of(const WmlcHierarchyOptions *options)
 	return options->tolerance > 0.0 ? options->tolerance : WMLC_HIERARCHY_TOLERANCE;
 }
 
-static WmlcStatus
-fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, WmlcPrior *prior,
-		  void *work)
+WmlcPriorTasks
+wmlc_hierarchy_tasks(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options)
 {
-	double		tolerance = tolerance_of(options);
-	WmlcPriorOptions prior_options = options->prior;
-	WmlcPriorTasks tasks = {
+	return (WmlcPriorTasks) {
 		.dims = hierarchy->dims,
 		.count = hierarchy->tasks,
 		.moments = hierarchy->moments,
@@ -153,6 +150,15 @@ fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, W
 		.alpha = options->alpha,
 		.temper = options->temper
 	};
+}
+
+static WmlcStatus
+fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, WmlcPrior *prior,
+		  void *work)
+{
+	double		tolerance = tolerance_of(options);
+	WmlcPriorOptions prior_options = options->prior;
+	WmlcPriorTasks tasks = wmlc_hierarchy_tasks(hierarchy, options);
 
 	prior_options.fixed_noise = 1.0;
 	prior_options.tolerance = fmax(WMLC_PRIOR_TOLERANCE,

@@ -92,6 +92,10 @@ extern WmlcStatus wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t 
 									 const WmlcHierarchyOptions *options, WmlcPrior *prior,
 									 void *work);
 
+/* The working grams as tasks of the linear model. */
+extern WmlcPriorTasks wmlc_hierarchy_tasks(const WmlcHierarchy *hierarchy,
+										   const WmlcHierarchyOptions *options);
+
 /* Rows in memory, those of a task side by side. */
 typedef struct WmlcHierarchyRows
 {

@@ -308,17 +308,11 @@ collect_pass(void *arg, WmlcHierarchy *hierarchy)
 
 /* The evidence, at the price of one more pass. */
 static void
-find_evidence(Passes *passes, WmlcHierarchy *hierarchy, WmlPrior *result)
+find_evidence(Passes *passes, WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options,
+			  WmlPrior *result)
 {
 	WmlcPrior	prior = wml_prior_view(result);
-	WmlcPriorTasks tasks = {
-		.dims = hierarchy->dims,
-		.count = hierarchy->tasks,
-		.moments = hierarchy->moments,
-		.moments_lo = hierarchy->moments_lo,
-		.rows = hierarchy->rows,
-		.alpha = passes->alpha
-	};
+	WmlcPriorTasks tasks = wmlc_hierarchy_tasks(hierarchy, options);
 
 	take_over_moments(passes, hierarchy);
 	run_pass(passes, result, true);
@@ -362,6 +356,6 @@ wml_hierarchy_from_passes(WmlHierarchyCall *call)
 	options->collect = collect_pass;
 	options->collect_arg = &passes;
 	result = wml_hierarchy_fit(call, wml_gram_from_datum(passes.gram[0])->dims, passes.tasks);
-	find_evidence(&passes, hierarchy, result);
+	find_evidence(&passes, hierarchy, options, result);
 	return result;
 }
