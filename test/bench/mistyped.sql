@@ -19,9 +19,15 @@ CREATE TEMP TABLE target AS
 SELECT part, task, repeat, known, wml_gram(1 || u, y) FILTER (WHERE place <= known) AS gram, wml_gram(1 || u, y) FILTER (WHERE place > known) AS rest
 FROM lot JOIN example USING (id, task), unnest('{5,10}'::int[]) AS known WHERE size >= known + 3 GROUP BY part, task, repeat, known;
 CREATE TEMP TABLE error AS
-SELECT known, model, typed, sqrt(avg(wml_mse(rest, wml_posterior_coef(prior, gram)))) AS rmse FROM target JOIN learned USING (part) GROUP BY known, model, typed;
+SELECT known, model, typed, task, avg(wml_mse(rest, wml_posterior_coef(prior, gram))) AS square FROM target JOIN learned USING (part) GROUP BY known, model, typed, task;
+-- the standard error of log(robust / plain), tasks being drawn at random, by the delta method
+CREATE TEMP TABLE chance AS
+SELECT known, sqrt(sum((r.square / r.mean - p.square / p.mean) ^ 2)) / 2 / count(*) AS ratio_error
+FROM (SELECT *, avg(square) OVER (PARTITION BY known) AS mean FROM error WHERE model = 'plain' AND NOT typed) AS p
+	JOIN (SELECT *, avg(square) OVER (PARTITION BY known) AS mean FROM error WHERE model = 'robust' AND NOT typed) AS r USING (known, task) GROUP BY known;
 INSERT INTO mistyped_result
-SELECT :'name', known, min(rmse) FILTER (WHERE model = 'plain' AND NOT typed), min(rmse) FILTER (WHERE model = 'plain' AND typed),
-	min(rmse) FILTER (WHERE model = 'robust' AND NOT typed), min(rmse) FILTER (WHERE model = 'robust' AND typed), min(rmse) FILTER (WHERE model = 'told') FROM error GROUP BY known;
-SELECT format('%-18s %5s  %s (%s)   %s (%s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), to_char(robust, 'FM99990.0000'),
-	round((robust / plain)::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known;
+SELECT :'name', known, sqrt(avg(square) FILTER (WHERE model = 'plain' AND NOT typed)), sqrt(avg(square) FILTER (WHERE model = 'plain' AND typed)),
+	sqrt(avg(square) FILTER (WHERE model = 'robust' AND NOT typed)), sqrt(avg(square) FILTER (WHERE model = 'robust' AND typed)), sqrt(avg(square) FILTER (WHERE model = 'told')), min(ratio_error)
+FROM error JOIN chance USING (known) GROUP BY known;
+SELECT format('%-18s %5s  %s (%s)   %s (%s +- %s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), to_char(robust, 'FM99990.0000'),
+	round((robust / plain)::numeric, 3), round(ratio_error::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known;
