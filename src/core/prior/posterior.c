@@ -130,10 +130,31 @@ conditional_covariance(const double *covariance, int d, int chosen, const int *o
 	return result;
 }
 
+/* n of posterior.h */
+static double
+source_degrees(const WmlcPrior *prior)
+{
+	return fmax(prior->effective_tasks - prior->descriptors, 1.0);
+}
+
+/* How many times C is to be added for features that differ between tasks: see posterior.h */
+static double
+find_factor(WmlcPosterior *posterior)
+{
+	const WmlcPrior *prior = posterior->prior;
+	double		tasks = source_degrees(prior);
+	double		own = posterior->own_share;
+	double		told = posterior->used + own;
+
+	posterior->tasks_left = fmax(tasks - told, 1.0);
+	return (tasks + prior->effective_tasks * (tasks + posterior->distance + own)) / posterior->tasks_left
+		- prior->effective_tasks;
+}
+
 /*
- * C, and (f - 1) J times as much of what it is for the features that differ between
- * tasks: see posterior.h.  Features without spread in a fit that found some are fixed,
- * unless it is on the boundary of a diagonal S, where one cannot know.
+ * C, and more of it for the features that differ between tasks: see posterior.h.  Features
+ * without spread in a fit that found some are fixed, unless it is on the boundary of a diagonal S,
+ * where one cannot know.
  */
 static void
 add_uncertainty(WmlcPosterior *posterior, PosteriorMemory *memory)
@@ -143,14 +164,10 @@ add_uncertainty(WmlcPosterior *posterior, PosteriorMemory *memory)
 	bool		all = prior->rank == 0 || (prior->singular && is_diagonal(d, prior->factor));
 	double	   *covariance = memory->mean_covariance;
 	const double *from = posterior->mean_covariance;
-	double		tasks = fmax(prior->effective_tasks - prior->descriptors, 1.0);
-	double		extra;
+	double		extra = find_factor(posterior) - 1.0;
 	int			chosen = 0;
 	int			others = d;
 
-	posterior->tasks_left = fmax(tasks - posterior->used, fmin(tasks, 2.0));
-	extra = prior->effective_tasks
-		* (tasks / posterior->tasks_left * (1.0 + posterior->used / fmax(posterior->tasks_left - 1.0, 1.0)) - 1.0);
 	if (from == NULL)
 		return;
 	for (int i = d; i-- > 0;)
@@ -306,6 +323,28 @@ count_used(WmlcPosterior *posterior)
 	return fmax(d - trace, 0.0);
 }
 
+/*
+ * k of posterior.h: the shares 1 - 1 / e, e being eigenvalues of M, weighted by what is left of
+ * the directions' variance, 1 / e^2.  Directions without spread have e = 1.
+ */
+static double
+find_own_share(WmlcPosterior *posterior, PosteriorMemory *memory)
+{
+	int			d = posterior->prior->dims;
+	double		fixed = d - posterior->prior->rank;
+	double	   *inverse = posterior->scratch;	/* left there by count_used */
+	double	   *power = memory->root;
+	double		squares,
+				cubes;
+
+	memcpy(power, inverse, (size_t) d * d * sizeof(double));
+	(void) wmlc_panel_multiply(CblasLower, CblasTrans, d, inverse, d, power, posterior->poll);
+	squares = cblas_ddot(d * d, power, 1, power, 1) - fixed;
+	(void) wmlc_panel_multiply(CblasLower, CblasNoTrans, d, inverse, d, power, posterior->poll);
+	cubes = cblas_ddot(d * d, power, 1, power, 1) - fixed;
+	return squares > 0.0 ? wmlc_clamp(1.0 - cubes / squares, 0.0, 1.0) : 0.0;
+}
+
 /* r of prior_tasks.c */
 static double
 residual_squares(const WmlcPosterior *posterior, PosteriorMemory *memory)
@@ -403,6 +442,7 @@ finish_task(WmlcPosterior *posterior, PosteriorMemory *memory)
 	int			d = posterior->prior->dims;
 
 	posterior->used = count_used(posterior);
+	posterior->own_share = find_own_share(posterior, memory);
 	posterior->residual_squares = residual_squares(posterior, memory);
 	posterior->distance = cblas_ddot(d, posterior->coef, 1, posterior->coef, 1);
 	posterior->log_det = 0.0;
@@ -616,69 +656,100 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 
 /*
  * Each variance is known as well as all tasks together know it, and as the task's own share of it
- * is; that of the spread goes with a power of the noise.
+ * is; that of the spread goes with a power of the noise.  These are 1 / degrees of freedom.
  */
-static double
-spread_degrees(const WmlcPosterior *posterior)
+typedef struct Tails
 {
-	return 1.0 / (1.0 / posterior->tasks_left + 1.0 / posterior->spread_degrees
-				  + posterior->power * posterior->power / posterior->noise_degrees);
+	double		estimated;
+	double		own;
+} Tails;
+
+static Tails
+spread_tails(const WmlcPosterior *posterior)
+{
+	return (Tails) {
+		.estimated = 1.0 / posterior->tasks_left,
+		.own = 1.0 / posterior->spread_degrees
+			+ posterior->power * posterior->power / posterior->noise_degrees
+	};
 }
 
-static double
-noise_degrees(const WmlcPosterior *posterior)
+static Tails
+noise_tails(const WmlcPosterior *posterior)
 {
-	return 1.0 / (1.0 / fmax(posterior->prior->noise_degrees, 1.0) + 1.0 / posterior->noise_degrees);
+	return (Tails) {
+		.estimated = 1.0 / fmax(posterior->prior->noise_degrees, 1.0),
+		.own = 1.0 / posterior->noise_degrees
+	};
 }
 
 /* e of posterior.h, fitted to exact bounds of sums */
 static double
-find_power(double level, double spread, double noise)
+find_power(double level, double tails)
 {
-	double		tails = 1.0 / spread + 1.0 / noise;
-
 	return 2.0 - fmin(2.0 * (1.0 - level), 1.0) * tails / (1.1 + 0.45 * tails);
+}
+
+static double
+find_student(const WmlcBounds *bounds, double degrees)
+{
+	return bounds->table != NULL ? wmlc_student_look_up(bounds->table, degrees)
+		: wmlc_student_bound(bounds->level, degrees);
+}
+
+static WmlcBounds
+start_bounds(const WmlcPosterior *posterior, double level, const WmlcStudentTable *table)
+{
+	Tails		spread = spread_tails(posterior);
+	Tails		noise = noise_tails(posterior);
+	double		tails = spread.estimated + spread.own + noise.estimated + noise.own;
+	double		drawn = (spread.own + noise.own) / tails;
+	double		tasks = source_degrees(posterior->prior);
+	WmlcBounds	bounds = {
+		.level = level,
+		.table = table,
+		.spread_degrees = 1.0 / (spread.estimated + spread.own),
+		.noise_degrees = 1.0 / (noise.estimated + noise.own),
+		.power = find_power(level, tails),
+		.drawn = drawn + (1.0 - drawn) * fmin(1.0 / (tasks * tasks), 0.5)
+	};
+
+	bounds.spread = find_student(&bounds, bounds.spread_degrees);
+	bounds.noise = find_student(&bounds, bounds.noise_degrees);
+	return bounds;
 }
 
 WmlcBounds
 wmlc_posterior_bounds(const WmlcPosterior *posterior, double level)
 {
-	double		spread = spread_degrees(posterior);
-	double		noise = noise_degrees(posterior);
-
-	return (WmlcBounds) {
-		.level = level,
-		.spread = wmlc_student_bound(level, spread),
-		.noise = wmlc_student_bound(level, noise),
-		.power = find_power(level, spread, noise)
-	};
+	return start_bounds(posterior, level, NULL);
 }
 
 WmlcBounds
 wmlc_posterior_look_up(const WmlcPosterior *posterior, const WmlcStudentTable *table)
 {
-	double		spread = spread_degrees(posterior);
-	double		noise = noise_degrees(posterior);
-
-	return (WmlcBounds) {
-		.level = table->level,
-		.spread = wmlc_student_look_up(table, spread),
-		.noise = wmlc_student_look_up(table, noise),
-		.power = find_power(table->level, spread, noise)
-	};
+	return start_bounds(posterior, table->level, table);
 }
 
-/* The bound of a sum whose parts have these variances */
+/* The bound of a sum whose parts have these variances: see posterior.h */
 static double
 find_bound(const WmlcBounds *bounds, VarianceParts parts)
 {
-	double		spread = bounds->spread * sqrt(parts.from_spread);
-	double		noise = bounds->noise * sqrt(parts.from_noise);
+	double		variance = parts.from_spread + parts.from_noise;
+	double		share = variance > 0.0 ? parts.from_spread / variance : 0.0;
+	double		rest = 1.0 - share;
+	double		spread = bounds->spread * sqrt(share);
+	double		noise = bounds->noise * sqrt(rest);
 	double		most = fmax(spread, noise);
+	double		welch,
+				sum;
 
-	if (!(most > 0.0 && isfinite(most)))
-		return most;
-	return most * pow(1.0 + pow(fmin(spread, noise) / most, bounds->power), 1.0 / bounds->power);
+	if (!(most > 0.0 && isfinite(most) && isfinite(variance)))
+		return most * variance;
+	welch = find_student(bounds, 1.0 / (share * share / bounds->spread_degrees
+										+ rest * rest / bounds->noise_degrees));
+	sum = most * pow(1.0 + pow(fmin(spread, noise) / most, bounds->power), 1.0 / bounds->power);
+	return sqrt(variance) * (welch + bounds->drawn * (sum - welch));
 }
 
 /*

@@ -11,26 +11,35 @@
  *
  * Intervals add to V what is not known of the prior.  With H = dm/dmu, and C the
  * sampling covariance of mu, the error of m has variance V + H C H'.  S is only
- * an estimate too, and what is left of it once the task's rows have told q directions
- * of w is too small for two reasons: as in a regression on q variables that n = J - 1
- * tasks teach, squares that are left have n - q degrees of freedom but were
- * divided by n, and the coefficients of the regression have errors.  So the variance is
- * that of
+ * an estimate, too.  Where the task's rows tell q directions of w exactly, the others follow
+ * from these as in a regression on q variables that n = J - 1 tasks teach: squares
+ * that are left have n - q degrees of freedom but were divided by n, and the coefficients of
+ * the regression have errors, in proportion to D, the squared distance of w from mu in units of S.
+ * So the variance is that of
  *
- *	  f = n / (n - q) (1 + q / (n - q - 1))
+ *	  f = (n + D) / (n - q)
  *
- * times S and the noise of a typical source, which is J C: V + (1 + (f - 1) J) H C H'.
- * Fixed features have no S, and the C on top is that of the others were the fixed ones
- * known.
+ * times S and the noise of a typical source, which is J C, and n / (n - q) times C:
+ * V + ((f - 1) J + n / (n - q)) H C H'.  Where the rows tell directions in part, q adds up the
+ * shares.  That is right to the order of 1 / n but for the share k of the very direction that is to be
+ * told, by whose error H is wrong once more (Kackar, Harville 1984; Prasad, Rao 1990): then
+ * f = (n + D + k) / (n - q - k), and n - q - k for n - q, where k is the mean share of
+ * directions, as much as is left of each.  Fixed features have no S, and the C on top is that of the
+ * others were the fixed ones known.
  *
- * The error is then the sum of a part that goes with S, of n - q degrees of freedom, and
- * one that goes with s2, both with Student's t.  The bound b of such a sum is near
+ * The error is then the sum of a part that goes with S, of n - q - k degrees of freedom, and
+ * one that goes with s2, both with Student's t.  If variances of tasks are drawn from a
+ * distribution, the bound b of such a sum is near
  *
  *	  b^e = b_1^e + b_2^e,
  *
- * b_1 and b_2 being the bounds of either alone and e = 2 but for small levels and few
- * degrees of freedom; with e of wmlc_posterior_bounds, 90 and 95 % bounds are of that level
- * within a point or two from two degrees of freedom on, bounds of 50 % within two.
+ * b_1 and b_2 being the bounds of either alone and e = 2 but for small levels and few degrees of
+ * freedom.  If they are estimates, that is too wide on average over sources, by the order of 1 / n.
+ * Student's t with Welch's degrees of freedom is right then from four degrees on, and too narrow
+ * below.  So the bound is Welch's and that of the sum, the latter with the share of 1 / degrees
+ * that is drawn, and with 1 / n^2, or half, of the rest.  On average over sources, bounds of 50 to
+ * 99 % are then of their level within two points from two degrees of freedom of the spread and
+ * eight of the noise on, and within six from one.
  */
 #ifndef WMLC_POSTERIOR_H
 #define WMLC_POSTERIOR_H
@@ -53,7 +62,7 @@ typedef struct WmlcPosterior
 	const WmlcPrior *prior;
 	const double *mean;			/* the prior's, for this task */
 	const double *mean_covariance;	/* with what is not known of S on top */
-	double		tasks_left;		/* n - q */
+	double		tasks_left;		/* n - q - k, one at the least */
 	double	   *coef;			/* m */
 	double	   *factor;			/* L / sqrt(precision), d x d by columns */
 	double	   *triangle;		/* R of the task, d x d by columns */
@@ -70,6 +79,7 @@ typedef struct WmlcPosterior
 	double		residual_squares;	/* of the rows about m */
 	double		distance;		/* (m - mu)'S^-1(m - mu) precision, expected to be `used` */
 	double		used;			/* q: degrees of freedom that the coefficients took up */
+	double		own_share;		/* k: of them, a direction's own */
 	double	   *scratch;		/* d x (d + 3) */
 	double	   *wide;			/* d more */
 	double	   *forms;			/* quadratic forms of the variance, d x d each */
@@ -116,14 +126,18 @@ extern void wmlc_posterior_prepare(WmlcPosterior *posterior);
 typedef struct WmlcBounds
 {
 	double		level;
-	double		spread;			/* of Student's t, with the degrees of freedom of either part */
+	const WmlcStudentTable *table;	/* of the level, or NULL */
+	double		spread_degrees; /* of freedom of either part */
+	double		noise_degrees;
+	double		spread;			/* Student's t with these */
 	double		noise;
 	double		power;			/* e */
+	double		drawn;			/* share of the sum's bound */
 } WmlcBounds;
 
 extern WmlcBounds wmlc_posterior_bounds(const WmlcPosterior *posterior, double level);
 
-/* The same from a table of the level, for many posteriors. */
+/* The same from a table of the level, which the bounds refer to, for many predictions. */
 extern WmlcBounds wmlc_posterior_look_up(const WmlcPosterior *posterior,
 										 const WmlcStudentTable *table);
 
