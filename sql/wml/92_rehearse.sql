@@ -18,6 +18,42 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; without one, why';
 
+-- Keys are told apart by the equality of their type, not by their text.  As text they are handed on under settings that
+-- keep all digits; '3.0' and '3.00' are one number.
+CREATE FUNCTION wml_key_type(s wml_task_set) RETURNS text
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format_type(to_regtype(s.key_type), -1)
+$$;
+COMMENT ON FUNCTION wml_key_type(wml_task_set) IS 'type of the keys, without a length or precision, which a cast would cut keys to';
+
+CREATE FUNCTION wml_key_text(key anyelement) RETURNS text
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
+SELECT key::text
+$$;
+COMMENT ON FUNCTION wml_key_text(anyelement) IS 'a key as text from which it can be read again';
+
+-- What the user wrote is read under the user's own settings.
+CREATE FUNCTION wml_given_key(s wml_task_set, given text) RETURNS text
+	LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	result pg_catalog.text;
+BEGIN
+	EXECUTE pg_catalog.format('SELECT @extschema@.wml_key_text($1::%s)', @extschema@.wml_key_type(s)) INTO result USING given;
+	RETURN result;
+END $$;
+COMMENT ON FUNCTION wml_given_key(wml_task_set, text) IS 'a key that the user gave as text';
+
+CREATE FUNCTION wml_task_key(s wml_task_set, key text) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
+DECLARE
+	kept text;
+BEGIN
+	EXECUTE format('SELECT task::text FROM (%s) AS known WHERE task %s $1::%s', @extschema@.wml_task_current(s), s.equality, @extschema@.wml_key_type(s))
+		INTO kept USING key;
+	RETURN coalesce(kept, key);
+END $$;
+COMMENT ON FUNCTION wml_task_key(wml_task_set, text) IS 'a key as the task set spells it';
+
 -- With a column that tells which rows correspond, the windows are those of the given task's own rows.  What tasks of
 -- other families have in common shows in their working grams at the mean of all.
 CREATE FUNCTION wml_task_sources(s wml_task_set, wanted text, OUT keys text[], OUT grams wml_gram[], OUT windows wml_gram[])
@@ -33,7 +69,7 @@ BEGIN
 	END IF;
 	-- as constants, so that the planner knows how many rows there are between them
 	IF s.along IS NOT NULL THEN
-		EXECUTE format('SELECT min(along)::text, max(along)::text FROM %s WHERE task::text = $1', relation) INTO first, last USING wanted;
+		EXECUTE format('SELECT min(along)::text, max(along)::text FROM %s WHERE task %s $1::%s', relation, s.equality, @extschema@.wml_key_type(s)) INTO first, last USING wanted;
 		within := within || format(' AND along BETWEEN %L AND %L', first, last);
 	END IF;
 	IF s.family <> 'gaussian' THEN

@@ -114,7 +114,7 @@ BEGIN
 					AND NOT @extschema@.wml_usable(known.gram) THEN 'rows not finite' END) AS why
 			FROM asked LEFT JOIN (%6$s) AS known ON known.task %7$s asked.task
 				LEFT JOIN (SELECT u.task, ($4)[u.i] AS tuned FROM pg_catalog.unnest($3) WITH ORDINALITY AS u (task, i)) AS tuned
-					ON tuned.task OPERATOR(pg_catalog.=) asked.task::pg_catalog.text
+					ON tuned.task::%23$s %7$s known.task
 			ORDER BY asked.task, wml_position),
 		answered AS MATERIALIZED (
 			SELECT met.*, CASE WHEN why IS NULL THEN CASE WHEN (tuned).coef IS NOT NULL THEN %8$s ELSE %22$s END END AS answer%9$s
@@ -131,7 +131,8 @@ BEGIN
 		@extschema@.wml_within('estimate', low, high), @extschema@.wml_within('least(bound_1, bound_2)', low, high),
 		@extschema@.wml_within('greatest(bound_1, bound_2)', low, high), @extschema@.wml_within('least(mean_1, mean_2)', low, high),
 		@extschema@.wml_within('greatest(mean_1, mean_2)', low, high), @extschema@.wml_within(units.mean, low, high), exposure,
-		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END));
+		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END),
+		@extschema@.wml_key_type(s));
 END $$;
 COMMENT ON FUNCTION wml_forecast_query(wml_task_set, text, text[]) IS 'statement that forecasts the rows of a query';
 
@@ -149,9 +150,10 @@ $$;
 COMMENT ON FUNCTION wml_forecast_tunes(wml_task_set, text) IS 'false if the prior serves all tasks at once';
 
 -- Tasks that are known over the same range of `along` share what is read for it.
-CREATE FUNCTION wml_forecast_tune(s wml_task_set, wanted text[], method text, OUT tasks text[], OUT tuned wml_tuned[])
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION wml_forecast_tune(s wml_task_set, wanted anyarray, method text, OUT tasks text[], OUT tuned wml_tuned[])
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 DECLARE
+	key text;
 	w record;
 	range text;
 	known record;
@@ -165,18 +167,19 @@ BEGIN
 	IF s.along IS NOT NULL THEN
 		PERFORM @extschema@.wml_require_rows(s);
 	END IF;
-	FOR w IN EXECUTE format('SELECT task::text AS task, %s AS range FROM %s WHERE task::text = ANY ($1) GROUP BY task ORDER BY 2, 1',
+	FOR w IN EXECUTE format('SELECT task::text AS task, %s AS range FROM %s WHERE task %s ANY ($1) GROUP BY task ORDER BY 2, 1',
 		CASE WHEN s.along IS NULL THEN $q$''$q$ ELSE $q$concat_ws(' to ', min(along), max(along))$q$ END,
-		CASE WHEN s.along IS NULL THEN format('(%s) AS known', @extschema@.wml_task_current(s)) ELSE @extschema@.wml_task_name(s, '_rows') END) USING wanted
+		CASE WHEN s.along IS NULL THEN format('(%s) AS known', @extschema@.wml_task_current(s)) ELSE @extschema@.wml_task_name(s, '_rows') END, s.equality) USING wanted
 	LOOP
+		key := @extschema@.wml_task_key(s, w.task);
 		IF range IS DISTINCT FROM w.range THEN
 			range := w.range;
-			SELECT * INTO known FROM @extschema@.wml_task_sources(s, w.task);
+			SELECT * INTO known FROM @extschema@.wml_task_sources(s, key);
 		END IF;
-		t := @extschema@.wml_task_tune(s, w.task, method, known.keys, known.grams, known.windows);
+		t := @extschema@.wml_task_tune(s, key, method, known.keys, known.grams, known.windows);
 		done := done + 1;
 		IF t.coef IS NOT NULL THEN
-			tasks := tasks || w.task;
+			tasks := tasks || key;
 			tuned := tuned || t;
 		END IF;
 		IF clock_timestamp() > said + interval '5 seconds' AND current_setting('wml.progress', true)::bool THEN
@@ -185,14 +188,14 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION wml_forecast_tune(wml_task_set, text[], text) IS 'tunes each task that is forecast';
+COMMENT ON FUNCTION wml_forecast_tune(wml_task_set, anyarray, text) IS 'tunes each task that is forecast';
 
 CREATE FUNCTION wml_forecast_tasks(s wml_task_set, query text) RETURNS text
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-SELECT format('SELECT pg_catalog.array_agg(DISTINCT (%s)::pg_catalog.text) FROM (SELECT %s FROM (%s
-	) AS wml_query) AS wml_cast', s.task, @extschema@.wml_forecast_casts(s.columns), query)
+SELECT format('SELECT t.tasks, t.tuned FROM (SELECT pg_catalog.array_agg(DISTINCT %s) AS wanted FROM (SELECT %s FROM (%s
+	) AS wml_query) AS wml_cast) AS w, @extschema@.wml_forecast_tune($1, w.wanted, $2) AS t', s.task, @extschema@.wml_forecast_casts(s.columns), query)
 $$;
-COMMENT ON FUNCTION wml_forecast_tasks(wml_task_set, text) IS 'statement that finds the tasks of a query';
+COMMENT ON FUNCTION wml_forecast_tasks(wml_task_set, text) IS 'statement that tunes the tasks of a query';
 
 CREATE FUNCTION wml_check_forecast(s wml_task_set, level float8, method text) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -218,8 +221,8 @@ DECLARE
 	s @extschema@.wml_task_set;
 	asked record;
 	statement pg_catalog.text;
-	wanted pg_catalog.text[];
-	tuned record;
+	tasks pg_catalog.text[];
+	tuned @extschema@.wml_tuned[];
 	learned record;
 BEGIN
 	s := @extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true));
@@ -229,11 +232,10 @@ BEGIN
 	statement := @extschema@.wml_forecast_query(s, asked.query, asked.columns);
 	-- what is executed names everything in full, but for what the user wrote
 	IF @extschema@.wml_forecast_tunes(s, $4) THEN
-		EXECUTE @extschema@.wml_forecast_tasks(s, asked.query) INTO wanted;
+		EXECUTE @extschema@.wml_forecast_tasks(s, asked.query) INTO tasks, tuned USING s, $4;
 	END IF;
-	tuned := @extschema@.wml_forecast_tune(s, wanted, $4);
 	learned := @extschema@.wml_task_prior(s);
-	RETURN QUERY EXECUTE statement USING learned.prior, $3, tuned.tasks, tuned.tuned, learned.trouble;
+	RETURN QUERY EXECUTE statement USING learned.prior, $3, tasks, tuned, learned.trouble;
 END $$;
 COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows in the units of the response, with bounds for an observation and for the mean';
 
@@ -268,7 +270,7 @@ COMMENT ON FUNCTION wml_forecast(text, jsonb, float8, text) IS 'the same, for ro
 
 CREATE FUNCTION wml_explain_under(s wml_task_set, wanted text)
 	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 #variable_conflict use_column
 DECLARE
 	known record := @extschema@.wml_task_sources(s, wanted);
@@ -282,7 +284,7 @@ BEGIN
 	IF prior IS NULL THEN
 		RAISE EXCEPTION 'cannot explain forecasts: %', learned.trouble USING ERRCODE = 'data_exception';
 	END IF;
-	EXECUTE format('SELECT gram FROM (%s) AS known WHERE task::text = $1', @extschema@.wml_task_current(s)) INTO target USING wanted;
+	EXECUTE format('SELECT gram FROM (%s) AS known WHERE task %s $1::%s', @extschema@.wml_task_current(s), s.equality, @extschema@.wml_key_type(s)) INTO target USING wanted;
 	IF target IS NULL AND wanted IS NOT NULL THEN
 		RAISE NOTICE 'task set % has no task "%"', s.set_name, wanted
 			USING DETAIL = 'What follows is the forecast of a new task, which is what all tasks share.';
@@ -328,13 +330,16 @@ CREATE FUNCTION wml_explain(name text, task text)
 	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
 	LANGUAGE sql STABLE AS $$
 SELECT e.part, e.item, e.value, e.error, e.shared, e.moved
-FROM @extschema@.wml_explain_under(@extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true)), $2) AS e
+FROM @extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true)) AS s,
+	@extschema@.wml_explain_under(s, @extschema@.wml_task_key(s, @extschema@.wml_given_key(s, $2))) AS e
 $$;
 COMMENT ON FUNCTION wml_explain(text, text) IS 'explains the forecasts of a task: coefficients, sources with their weights, and errors in rehearsals';
 
 CREATE FUNCTION wml_explain(name text, task anyelement)
 	RETURNS TABLE (part text, item text, value float8, error float8, shared float8, moved float8)
 	LANGUAGE sql STABLE AS $$
-SELECT e.part, e.item, e.value, e.error, e.shared, e.moved FROM @extschema@.wml_explain($1, $2::pg_catalog.text) AS e
+SELECT e.part, e.item, e.value, e.error, e.shared, e.moved
+FROM @extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true)) AS s,
+	@extschema@.wml_explain_under(s, @extschema@.wml_task_key(s, @extschema@.wml_key_text($2))) AS e
 $$;
 COMMENT ON FUNCTION wml_explain(text, anyelement) IS 'the same, for tasks with keys of any type';

@@ -74,7 +74,7 @@ FROM wml_forecast('cast_products', 'SELECT * FROM cast_rows WHERE product > 20 A
 SELECT part, count(*) > 0 AS some, count(value) = count(*) AS valued FROM wml_explain('cast_products', 21) GROUP BY part ORDER BY part;
 SELECT bool_and(value > 0) AS positive, sum(value) <= 1 + 1e-9 AS shares FROM wml_explain('cast_products', '21') WHERE part = 'source';
 SELECT item, error > 0 AS error, shared IS NOT NULL AS shared FROM wml_explain('cast_products', 21) WHERE part = 'coefficient';
-SELECT part, item FROM wml_explain('cast_products', 'a new one');
+SELECT part, item FROM wml_explain('cast_products', '-1');
 
 -- rehearsed without being asked, as far as that is sensible
 SELECT tasks FROM wml_learn('cast_again', 'cast_sales', task => 'product', response => 'units', features => 'kind, sin(week / 8.0) AS season', along => 'week', replace => true);
