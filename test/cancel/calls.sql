@@ -16,6 +16,7 @@ $$;
 CREATE TABLE wide AS SELECT * FROM tasks(4, 1024, 1100);
 CREATE TABLE broad AS SELECT * FROM tasks(5, 400, 450);
 CREATE TABLE medium AS SELECT * FROM tasks(40, 120, 150);
+CREATE TABLE large AS SELECT * FROM tasks(41, 200, 30);
 CREATE TABLE many AS SELECT * FROM tasks(3000, 12, 15);
 CREATE TABLE narrow AS SELECT * FROM tasks(20, 6, 15);
 CREATE TABLE example AS
@@ -43,7 +44,7 @@ CREATE FUNCTION calls(name text, statement text, prepare text DEFAULT NULL) RETU
 	INSERT INTO call (name, statement, prepare)
 	SELECT name,
 		   regexp_replace(regexp_replace(regexp_replace(statement,
-			   '\{(wide|broad|medium|many|narrow)\}', '(SELECT array_agg(gram ORDER BY task) FROM \1 WHERE task > 1)', 'g'),
+			   '\{(wide|broad|medium|large|many|narrow)\}', '(SELECT array_agg(gram ORDER BY task) FROM \1 WHERE task > 1)', 'g'),
 			   '\{(wide|broad|medium|many|narrow) target\}', '(SELECT gram FROM \1 WHERE task = 1)', 'g'),
 			   '\{(prior|binomial|poisson)\}', '(SELECT \1 FROM wide_prior)', 'g'),
 		   prepare
@@ -100,6 +101,8 @@ SELECT calls('wml_prior, diagonal, 1024 features', $c$SELECT wml_loglik(wml_prio
 SELECT calls('wml_prior, diagonal, reml, 1024 features', $c$SELECT wml_loglik(wml_prior({wide}, covariance => 'diagonal', method => 'reml'))$c$);
 SELECT calls('wml_prior, full, 120 features', $c$SELECT wml_loglik(wml_prior({medium}))$c$);
 SELECT calls('wml_prior, full, reml, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, method => 'reml'))$c$);
+SELECT calls('wml_prior, full, reml, evenness, 200 features', $c$SELECT wml_loglik(wml_prior({large}, method => 'reml', evenness => 200))$c$);
+SELECT calls('wml_prior, full, reml, 200 features', $c$SELECT wml_loglik(wml_prior({large}, method => 'reml'))$c$);
 SELECT calls('wml_prior, diagonal, reml, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, covariance => 'diagonal', method => 'reml'))$c$);
 SELECT calls('wml_prior, robust, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, covariance => 'diagonal', noise => 'own', tasks => 't'))$c$);
 SELECT calls('wml_prior, robust, full, 120 features', $c$SELECT wml_loglik(wml_prior({medium}, noise => 'own', tasks => 't'))$c$);

@@ -8,8 +8,34 @@
 
 #include "core/linalg/definite.h"
 
-/* Rows between two polls; the blocks of rows behind take n times as long. */
+/* Rows of the factor at a time, and columns of what is behind them between two polls. */
 #define BLOCK 128
+#define BEHIND 512
+
+/* The rows of a block, whose corner is factored, and what they take off from all behind it. */
+static WmlcStatus
+factor_rest(int size, int rest, const double *corner, double *right, int stride, WmlcPoll poll)
+{
+	double	   *square = right + size;
+
+	for (int j = 0; j < rest; j += BEHIND)
+	{
+		int			width = rest - j < BEHIND ? rest - j : BEHIND;
+		double	   *panel = right + (size_t) j * stride;
+		double	   *target = square + (size_t) j * stride;
+
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, size, width,
+					1.0, corner, stride, panel, stride);
+		if (j > 0)
+			cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, j, width, size, -1.0, right, stride,
+						panel, stride, 1.0, target, stride);
+		cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, width, size, -1.0, panel, stride, 1.0,
+					target + j, stride);
+	}
+	return WMLC_OK;
+}
 
 /* Our lower triangle by rows is BLAS's upper triangle by columns, L' = U. */
 WmlcStatus
@@ -20,18 +46,13 @@ wmlc_definite_factor(int n, double *matrix, int stride, WmlcPoll poll)
 		int			size = n - k < BLOCK ? n - k : BLOCK;
 		int			rest = n - k - size;
 		double	   *corner = matrix + (size_t) k * stride + k;
-		double	   *right = corner + (size_t) size * stride;
 
 		if (wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;
 		if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', size, corner, stride) != 0)
 			return WMLC_NOT_POSITIVE;
-		if (rest == 0)
-			break;
-		cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, size, rest,
-					1.0, corner, stride, right, stride);
-		cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, rest, size, -1.0, right, stride, 1.0,
-					right + size, stride);
+		if (factor_rest(size, rest, corner, corner + (size_t) size * stride, stride, poll) != WMLC_OK)
+			return WMLC_INTERRUPTED;
 	}
 	return WMLC_OK;
 }

@@ -237,8 +237,8 @@ set_trace_terms(WmlcPriorModel *model, const double *curvature)
 	size_t		n = model->parameters;
 	size_t		size = wmlc_triangle_size(m);
 
-	for (int l = model->dead; l < m && !stop(model); l++)
-		for (int k = 0; k <= l; k++)
+	for (int l = model->dead; l < m; l++)
+		for (int k = 0; k <= l && !stop(model); k++)
 			for (int b = model->dead; b < m; b++)
 				for (int a = 0; a <= b; a++)
 					model->hessian[parameter(model, k, l) + n * parameter(model, a, b)] = 2.0
@@ -246,8 +246,9 @@ set_trace_terms(WmlcPriorModel *model, const double *curvature)
 						   + upper(curvature, size, pair(m, k, a), pair(m, l, b)));
 }
 
-/* Columns of a product between two polls. */
+/* Columns of the Hessian, and rows of what is multiplied, between two polls. */
 #define POLL_COLUMNS 256
+#define POLL_ROWS 512
 
 /* hessian -= factor map'map, map having so many rows */
 static void
@@ -259,9 +260,22 @@ subtract_square(WmlcPriorModel *model, int rows, double factor, const double *ma
 	{
 		int			width = n - first < POLL_COLUMNS ? n - first : POLL_COLUMNS;
 
-		cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, n, width, rows, -factor, map, rows,
-					map + (size_t) first * rows, rows, 1.0, model->hessian + (size_t) first * n, n);
+		for (int row = 0; row < rows && !stop(model); row += POLL_ROWS)
+			cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, n, width,
+						rows - row < POLL_ROWS ? rows - row : POLL_ROWS, -factor, map + row, rows,
+						map + row + (size_t) first * rows, rows, 1.0, model->hessian + (size_t) first * n, n);
 	}
+}
+
+/* hessian -= factor x x', x being model->step */
+static void
+subtract_outer(WmlcPriorModel *model, double factor)
+{
+	int			n = (int) model->parameters;
+
+	for (int first = 0; first < n && !stop(model); first += POLL_COLUMNS)
+		cblas_dger(CblasColMajor, n, n - first < POLL_COLUMNS ? n - first : POLL_COLUMNS, -factor,
+				   model->step, 1, model->step + first, 1, model->hessian + (size_t) first * n, n);
 }
 
 /* - 2 |sum alpha N X u|^2 */
@@ -305,8 +319,8 @@ subtract_reml_terms(WmlcPriorModel *model, const double *products)
 	size_t		size = wmlc_triangle_size(m);
 	double	   *map = model->factor;	/* size x n */
 
-	for (int l = model->dead; l < m && !stop(model); l++)
-		for (int k = 0; k <= l; k++)
+	for (int l = model->dead; l < m; l++)
+		for (int k = 0; k <= l && !stop(model); k++)
 			for (int a = 0; a < m; a++)
 				for (int b = a; b < m; b++)
 					map[wmlc_triangle_index(m, a, b) + size * parameter(model, k, l)] =
@@ -369,7 +383,6 @@ static void
 subtract_noise_terms(WmlcPriorModel *model, const WmlcPriorSlope *slope, double degrees)
 {
 	int			m = model->directions;
-	int			n = model->parameters;
 
 	for (int l = model->dead; l < m; l++)
 		for (int k = column_start(model, l); k <= l; k++)
@@ -381,8 +394,7 @@ subtract_noise_terms(WmlcPriorModel *model, const WmlcPriorSlope *slope, double 
 				score += slope->information[at] - slope->excess[at];
 			model->step[parameter(model, k, l)] = score;
 		}
-	cblas_dger(CblasColMajor, n, n, -4.0 / degrees, model->step, 1, model->step, 1,
-			   model->hessian, n);
+	subtract_outer(model, 4.0 / degrees);
 }
 
 /*
@@ -406,8 +418,7 @@ add_penalty_terms(WmlcPriorModel *model, double evenness)
 			model->step[at] = model->gram[k + (size_t) l * m] / trace;
 			model->hessian[at + n * at] += (k == l ? 4.0 : 2.0) * evenness;
 		}
-	cblas_dger(CblasColMajor, n, n, -4.0 * evenness * m, model->step, 1, model->step, 1,
-			   model->hessian, n);
+	subtract_outer(model, 4.0 * evenness * m);
 }
 
 void
@@ -487,6 +498,25 @@ unpack_step(WmlcPriorModel *model)
 		}
 }
 
+/* A square of so many entries fits into fast memory both by rows and by columns. */
+#define SQUARE 64
+
+/* The lower triangle of the Hessian, scaled to a diagonal of ones, by rows to the factor. */
+static bool
+scale_hessian(WmlcPriorModel *model)
+{
+	size_t		n = model->parameters;
+	const double *unit = model->unit;
+
+	for (size_t rows = 0; rows < n && !stop(model); rows += SQUARE)
+		for (size_t columns = 0; columns <= rows; columns += SQUARE)
+			for (size_t i = rows; i < n && i < rows + SQUARE; i++)
+				for (size_t j = columns; j <= i && j < columns + SQUARE; j++)
+					model->factor[i * n + j] = i == j ? 1.0
+						: model->hessian[i + n * j] * unit[i] * unit[j];
+	return !model->interrupted;
+}
+
 /* model->step = (hessian + damping)^-1 gradient, if that matrix is positive definite */
 static bool
 solve_damped(WmlcPriorModel *model, double damping)
@@ -503,12 +533,8 @@ solve_damped(WmlcPriorModel *model, double damping)
 		model->unit[i] = 1.0 / sqrt(diagonal);
 		model->step[i] = -model->gradient[i] * model->unit[i];
 	}
-	for (size_t i = 0; i < n; i++)
-	{
-		for (size_t j = 0; j < i; j++)
-			model->factor[i * n + j] = model->hessian[i + n * j] * model->unit[i] * model->unit[j];
-		model->factor[i * n + i] = 1.0;
-	}
+	if (!scale_hessian(model))
+		return false;
 	status = wmlc_definite_factor((int) n, model->factor, (int) n, model->poll);
 	model->interrupted = model->interrupted || status == WMLC_INTERRUPTED;
 	if (status != WMLC_OK)
@@ -524,7 +550,7 @@ wmlc_model_newton(WmlcPriorModel *model, double damping, double *expected)
 {
 	size_t		n = model->parameters;
 
-	if (!solve_damped(model, damping))
+	if (!solve_damped(model, damping) || stop(model))
 		return false;
 	clip_step(model);
 	unpack_step(model);

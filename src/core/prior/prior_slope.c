@@ -293,16 +293,20 @@ add_outer_products(const WmlcSweep *sweep, const SlopeTask *what, size_t tasks,
 		add_products(packed, tasks, sweep->batch_left, sweep->batch_half, slope->products, poll);
 }
 
+/* An interrupt is answered by the caller here, too. */
 static void
-clear_slope(const SlopeTask *what, int r, WmlcPriorSlope *slope)
+clear_slope(const SlopeTask *what, int r, WmlcPriorSlope *slope, WmlcPoll poll)
 {
 	int			m = what->directions;
 	size_t		packed = wmlc_triangle_size(m);
 
-	memset(slope->curvature, 0, packed * packed * sizeof(double));
 	memset(slope->coupling, 0, (size_t) r * m * m * sizeof(double));
-	if (what->keep_products)
-		memset(slope->products, 0, packed * packed * sizeof(double));
+	for (size_t k = 0; k < packed && !wmlc_interrupted(poll); k++)
+	{
+		memset(slope->curvature + k * packed, 0, packed * sizeof(double));
+		if (what->keep_products)
+			memset(slope->products + k * packed, 0, packed * sizeof(double));
+	}
 }
 
 WmlcStatus
@@ -318,7 +322,7 @@ wmlc_sweep_slope(WmlcSweep *sweep, const WmlcPriorPoint *point, const double *ph
 
 	wmlc_sweep_clear(sweep, at.count);
 	if (full && slope->kind != WMLC_SLOPE_FIRST)
-		clear_slope(&what, r, slope);
+		clear_slope(&what, r, slope, sweep->poll);
 	for (size_t first = 0; first < reduced->blocks; first += WMLC_PRIOR_BATCH_BLOCKS)
 	{
 		size_t		end = first + WMLC_PRIOR_BATCH_BLOCKS;

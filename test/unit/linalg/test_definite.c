@@ -81,8 +81,14 @@ test_refused(void)
 	double	   *a = random_definite(300, 300, &seed);
 
 	CHECK(wmlc_definite_factor(2, indefinite, 2, NULL) == WMLC_NOT_POSITIVE, "indefinite");
-	polls_left = 1;
-	CHECK(wmlc_definite_factor(300, a, 300, stop_soon) == WMLC_INTERRUPTED, "not interrupted");
+	/* at the first block, and at the rows behind it */
+	for (int polls = 0; polls < 4; polls++)
+	{
+		polls_left = polls;
+		CHECK(wmlc_definite_factor(300, a, 300, stop_soon) == WMLC_INTERRUPTED, "not interrupted at poll %d", polls);
+		free(a);
+		a = random_definite(300, 300, &seed);
+	}
 	free(a);
 }
 
@@ -138,6 +144,7 @@ main(void)
 	test_solution(2, 7);
 	test_solution(66, 80);
 	test_solution(128, 128);
+	test_solution(700, 701);
 	test_solution(300, 304);
 	test_refused();
 	test_semidefinite();
