@@ -2,18 +2,42 @@
 
 -- What is known of the tasks
 
+-- A full covariance of many features has too many parameters for most sets of tasks, and its fit takes the fourth power in
+-- memory and more in time.
+CREATE FUNCTION wml_related_features() RETURNS int
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 40 $$;
+COMMENT ON FUNCTION wml_related_features() IS 'largest number of features of which a task set learns a full covariance, and tries all methods by default';
+
+-- Where there are too many features, levels of categories, of which most tasks know but a few, become the same in all
+-- tasks, drawn towards zero as far as the data say; the largest categories first, until few enough features are left.
+CREATE FUNCTION wml_task_prior_options(s wml_task_set, OUT covariance text, OUT evenness float8, OUT smooth text)
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+WITH part AS (
+	SELECT kind, size, sum(size) OVER (ORDER BY n) + 1 AS last, sum(size) OVER (PARTITION BY kind IN ('category', 'enum') ORDER BY size DESC, n) - size AS larger
+	FROM (SELECT p ->> 'kind' AS kind, (p ->> 'size')::int AS size, n FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS e (p, n)) AS described),
+shared AS (
+	SELECT coalesce(sum(size), 0)::int AS features, string_agg(format('%s-%s', last - size + 1, last), ',' ORDER BY last) AS places
+	FROM part
+	WHERE kind IN ('category', 'enum') AND s.family = 'gaussian' AND cardinality(s.features) - larger > @extschema@.wml_related_features())
+SELECT CASE WHEN related THEN 'full' ELSE 'diagonal' END, CASE WHEN related THEN cardinality(s.features) - features ELSE 0 END, '{' || places || '}'
+FROM (SELECT *, cardinality(s.features) - features <= @extschema@.wml_related_features() AS related FROM shared) AS r
+$$;
+COMMENT ON FUNCTION wml_task_prior_options(wml_task_set) IS 'what the prior of a task set is learned with';
+
 -- With no more rows than coefficients, any responses would be explained exactly, and nothing is known of noise.
 CREATE FUNCTION wml_task_prior(s wml_task_set, OUT prior wml_prior, OUT trouble text)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	o record := @extschema@.wml_task_prior_options(s);
 BEGIN
 	prior := s.prior;
 	trouble := 'too few tasks';
 	IF s.family = 'gaussian' THEN
-		EXECUTE format('SELECT CASE WHEN trouble IS NULL THEN @extschema@.wml_prior(grams, method => ''reml'', evenness => %1$s) END, trouble '
+		EXECUTE format('SELECT CASE WHEN trouble IS NULL THEN @extschema@.wml_prior(grams, method => ''reml'', covariance => %4$L, evenness => %5$s, smooth => %6$L) END, trouble '
 			'FROM (SELECT array_agg(gram ORDER BY task) AS grams, '
 				'CASE WHEN count(*) < 2 THEN %3$L WHEN sum(@extschema@.wml_n(gram)) <= %1$s THEN ''too few rows'' END AS trouble '
 				'FROM (%2$s) AS known WHERE @extschema@.wml_usable(gram)) AS learned',
-			cardinality(s.features), @extschema@.wml_task_current(s), trouble) INTO prior, trouble;
+			cardinality(s.features), @extschema@.wml_task_current(s), trouble, o.covariance, o.evenness, o.smooth) INTO prior, trouble;
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; without one, why';
@@ -156,6 +180,7 @@ DECLARE
 	columns text := @extschema@.wml_task_exposure(s);
 	family text := @extschema@.wml_family(s.prior);
 	prior @extschema@.wml_prior;
+	o record := @extschema@.wml_task_prior_options(s);
 	alike float8[];
 	sums float8[] := '{0,0,0}';
 	added float8[];
@@ -166,7 +191,7 @@ BEGIN
 	END IF;
 	FOR part IN 0 .. 1 LOOP
 		prior := @extschema@.wml_glm_prior(format('SELECT task, x, y, %s FROM (%s) AS numbered WHERE half <> %s', columns, numbered, part),
-			family, method => 'reml', evenness => cardinality(s.features));
+			family, covariance => o.covariance, method => 'reml', evenness => o.evenness);
 		alike := (@extschema@.wml_glm_train(format('SELECT x, y, %s FROM (%s) AS numbered WHERE half <> %s', columns, numbered, part), family)).coef;
 		EXECUTE format($sql$
 			WITH numbered AS MATERIALIZED (SELECT task, x, y, %1$s, number FROM (%2$s) AS n WHERE half = %3$s),
@@ -242,7 +267,10 @@ BEGIN
 		UPDATE @extschema@.wml_task_set AS d SET method = '{"automatic": false, "known": 0}' WHERE (d.schema_name, d.set_name) = (s.schema_name, s.set_name);
 	ELSE
 		usual := @extschema@.wml_rehearsed_rows(s);
-		IF usual IS NOT NULL THEN
+		IF usual IS NOT NULL AND cardinality(s.features) > @extschema@.wml_related_features() THEN
+			RAISE NOTICE 'methods were not rehearsed: % features', cardinality(s.features)
+				USING HINT = format('Forecasts use the prior. With more than %s features other methods take long; wml_rehearse tries them all.', @extschema@.wml_related_features());
+		ELSIF usual IS NOT NULL THEN
 			BEGIN
 				PERFORM @extschema@.wml_rehearse_under(s, usual, true);
 			EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
@@ -287,6 +315,7 @@ DECLARE
 	tasks bigint;
 	pooled @extschema@.wml_gram;
 	bad float8;
+	o record := @extschema@.wml_task_prior_options(s);
 BEGIN
 	EXECUTE format('SELECT (%1$s)::double precision FROM %2$s WHERE (%3$s) IS NOT NULL AND (%1$s) IS NOT NULL AND (%4$s) IS NOT NULL AND (%5$s) IS NOT NULL '
 		'AND @extschema@.wml_possible_response(%6$L, %1$s, %4$s, %5$s) IS NULL LIMIT 1',
@@ -309,7 +338,7 @@ BEGIN
 	PERFORM @extschema@.wml_learn_constant(s, @extschema@.wml_second_moment(pooled));
 	-- rows that do not fit into a gigabyte are read again and again
 	RETURN @extschema@.wml_glm_prior(format('SELECT task, x, y, %s FROM %s', @extschema@.wml_task_exposure(s), @extschema@.wml_task_name(s, '_rows')),
-		s.family, method => 'reml', evenness => cardinality(s.features),
+		s.family, covariance => o.covariance, method => 'reml', evenness => o.evenness,
 		reread => s.family <> 'negative_binomial' AND @extschema@.wml_n(pooled) * (cardinality(s.features) + 3) > 1.3e8);
 END $$;
 COMMENT ON FUNCTION wml_learn_prior(wml_task_set) IS 'prior of a task set of a family other than gaussian, learned from its rows';

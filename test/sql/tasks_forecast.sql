@@ -214,3 +214,24 @@ SELECT coefficients FROM wml_learn('cast_self', 'cast_sized', task => 'task', re
 SELECT wml_drop('cast_self');
 DROP TABLE cast_sized;
 DROP TYPE cast_size;
+
+-- many levels: the same in all tasks, the largest categories first; the forecast is that of the prior made by hand
+CREATE TABLE level_sale AS
+SELECT i % 9 AS shop, 'c' || i * i % 47 AS kind, 'd' || i % 6 AS size, i % 7 / 7.0 AS price,
+	sin(i % 9) * (i % 7) + cos(i * i % 47) + sin(i * 0.7) AS units
+FROM generate_series(1, 900) AS i;
+SET client_min_messages = notice;
+SET wml.progress = off;
+SELECT tasks, rows, cardinality(coefficients) FROM wml_learn('level_set', 'level_sale', task => 'shop', response => 'units', features => 'size, kind, price', levels => (SELECT jsonb_build_object('kind', jsonb_agg(DISTINCT 'c' || i)) FROM generate_series(0, 46) AS i));
+SELECT o.* FROM wml_task_set AS s, wml_task_prior_options(s) AS o WHERE set_name = 'level_set';
+SET client_min_messages = warning;
+SELECT count(*) >= 20 AS found, max(abs(f.estimate - p.estimate)) < 1e-9 AS same_estimates, max(abs(f.upper - p.upper)) < 1e-9 AS same_bounds
+FROM wml_forecast('level_set', 'SELECT * FROM level_sale LIMIT 20') AS f,
+	(SELECT wml_prior(array_agg(gram ORDER BY shop), method => 'reml', evenness => 7, smooth => '{7-52}') AS prior FROM level_set) AS fit,
+	level_set AS known JOIN level_set_rows AS r ON r.task = known.shop,
+	wml_predict_interval(prior, gram, r.x, 0.95) AS p
+WHERE known.shop = f.task::int AND r.x = wml_features(1, wml_category(f.row ->> 'size', '{d0,d1,d2,d3,d4,d5}'), wml_category(f.row ->> 'kind', (SELECT array_agg(DISTINCT 'c' || i) FROM generate_series(0, 46) AS i)), (f.row ->> 'price')::float8)
+	AND (f.row ->> 'units')::float8 = r.y;
+-- of too many features of another kind, each varies by itself
+SELECT cardinality(coefficients) FROM wml_learn('wave_set', 'level_sale', task => 'shop', response => 'units', features => 'wml_rff(ARRAY[price, units], 45, 1, 1) AS wave, size', rehearse => 0);
+SELECT o.* FROM wml_task_set AS s, wml_task_prior_options(s) AS o WHERE set_name = 'wave_set';
