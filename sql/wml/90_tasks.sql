@@ -29,6 +29,10 @@ CREATE FUNCTION wml_usable(gram wml_gram) RETURNS bool
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_usable(wml_gram) IS 'the gram has rows, and no NaN or infinity';
 
+CREATE FUNCTION wml_constant_features(gram wml_gram) RETURNS int[]
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_constant_features(wml_gram) IS 'places of the features that have the same value in all rows';
+
 CREATE FUNCTION wml_finite(x float8[]) RETURNS bool
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_finite(float8[]) IS 'no element is NaN, infinite or NULL';
@@ -321,7 +325,8 @@ BEGIN
 	features := '{constant}';
 	parts := '[]';
 	columns := '{}';
-	FOR part IN SELECT * FROM @extschema@.wml_expressions(relation, list, path) LOOP
+	-- none leave the constant alone
+	FOR part IN SELECT e.* FROM (SELECT list AS written WHERE list ~ '\S') AS given, @extschema@.wml_expressions(relation, written, path) AS e LOOP
 		known := NULL;
 		size := 1;
 		piece := part.expression;
@@ -520,7 +525,7 @@ $$;
 COMMENT ON FUNCTION wml_learn(text, regclass, text, text, text, text, text, text, numrange, jsonb, bool, bool, text, text, bool, int) IS 'creates a task set: a table with the gram of each task, and its description';
 
 -- Features whose value is the same in all rows of all tasks teach nothing.  Levels that the user named may come later.
-CREATE FUNCTION wml_learn_constant(s wml_task_set, moment float8[]) RETURNS void
+CREATE FUNCTION wml_learn_constant(s wml_task_set, pooled wml_gram) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	constant text;
@@ -528,20 +533,20 @@ BEGIN
 	SELECT s.features[i] INTO constant
 	FROM (SELECT (p ->> 'given')::bool AS given, sum((p ->> 'size')::int) OVER (ORDER BY n) + 1 AS last, (p ->> 'size')::int AS size
 		FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS part (p, n)) AS part, generate_series(last - size + 1, last) AS i
-	WHERE NOT given AND moment[i][i] - moment[1][i] * moment[1][i] <= 1e-13 * moment[i][i] ORDER BY i LIMIT 1;
+	WHERE NOT given AND i = ANY (@extschema@.wml_constant_features(pooled)) ORDER BY i LIMIT 1;
 	IF constant IS NOT NULL THEN
 		RAISE EXCEPTION 'feature "%" is constant', constant
 			USING ERRCODE = 'data_exception', DETAIL = 'It has the same value in all rows of all tasks, so it explains nothing.',
 			HINT = 'Omit it. The features already include a constant.';
 	END IF;
 END $$;
-COMMENT ON FUNCTION wml_learn_constant(wml_task_set, float8[]) IS 'refuses features that are the same in all rows';
+COMMENT ON FUNCTION wml_learn_constant(wml_task_set, wml_gram) IS 'refuses features that are the same in all rows';
 
 CREATE FUNCTION wml_learn_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigint, OUT skipped bigint)
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	started timestamptz := clock_timestamp();
-	moment float8[];
+	pooled @extschema@.wml_gram;
 BEGIN
 	IF EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 			   WHERE n.nspname = s.schema_name AND c.relname = s.set_name) THEN
@@ -566,9 +571,9 @@ BEGIN
 	EXECUTE format('ANALYZE %s', @extschema@.wml_task_name(s));
 
 	EXECUTE format('SELECT count(*), coalesce(sum(@extschema@.wml_n(gram)), 0), coalesce(sum(@extschema@.wml_skipped(gram)), 0), '
-		'@extschema@.wml_second_moment(@extschema@.wml_merge(gram) FILTER (WHERE @extschema@.wml_usable(gram))) FROM %s',
-		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped, moment;
-	PERFORM @extschema@.wml_learn_constant(s, moment);
+		'@extschema@.wml_merge(gram) FILTER (WHERE @extschema@.wml_usable(gram)) FROM %s',
+		@extschema@.wml_task_name(s)) INTO tasks, rows, skipped, pooled;
+	PERFORM @extschema@.wml_learn_constant(s, pooled);
 	IF s.live <> 'no' THEN
 		PERFORM @extschema@.wml_live_columns(s);
 	END IF;

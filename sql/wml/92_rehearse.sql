@@ -335,7 +335,7 @@ BEGIN
 		RAISE EXCEPTION 'too few tasks to learn from: %', tasks
 			USING ERRCODE = 'data_exception', DETAIL = format('What tasks have in common, which the %s family needs, shows in at least two.', s.family);
 	END IF;
-	PERFORM @extschema@.wml_learn_constant(s, @extschema@.wml_second_moment(pooled));
+	PERFORM @extschema@.wml_learn_constant(s, pooled);
 	-- rows that do not fit into a gigabyte are read again and again
 	RETURN @extschema@.wml_glm_prior(format('SELECT task, x, y, %s FROM %s', @extschema@.wml_task_exposure(s), @extschema@.wml_task_name(s, '_rows')),
 		s.family, covariance => o.covariance, method => 'reml', evenness => o.evenness,

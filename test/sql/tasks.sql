@@ -80,6 +80,22 @@ SELECT shop, wml_n(gram), wml_skipped(gram) FROM task_shops WHERE wml_skipped(gr
 SELECT wml_drop('task_shops');
 DELETE FROM task_sales WHERE kind = 'food' OR price IS NULL OR shop IS NULL;
 
+-- a feature with little spread beside its size is not constant
+SELECT coefficients FROM wml_learn('task_shops', 'task_sales', task => 'shop', response => 'units',
+	features => 'week + 20240100 AS ymd, (week + 1700000000::bigint) * 1000000 AS microseconds, 1e-9 * week + 1 AS near_one');
+SELECT wml_learn('task_shops', 'task_sales', task => 'shop', response => 'units', features => 'week, 0 * week + 20240100.1 AS ymd', replace => true);
+SELECT wml_drop('task_shops');
+-- without features the constant remains
+SELECT coefficients FROM wml_learn('task_shops', 'task_sales', task => 'shop', response => 'units', features => ' ', live => true);
+SELECT bool_and(gram = (SELECT wml_gram(ARRAY[1]::float8[], units) FROM task_sales AS s WHERE s.shop = t.shop)) AS same FROM task_shops AS t;
+SELECT status, lower < estimate AND estimate < upper AS within FROM wml_forecast('task_shops', 'SELECT * FROM (VALUES (1), (99)) AS v (shop)');
+SELECT part, item FROM wml_explain('task_shops', 1) WHERE part = 'coefficient';
+SELECT wml_drop('task_shops');
+CREATE TABLE task_bare AS SELECT shop, units FROM task_sales;
+SELECT coefficients FROM wml_learn('task_shops', 'task_bare', task => 'shop', response => 'units');
+SELECT wml_drop('task_shops');
+DROP TABLE task_bare;
+
 -- what is refused leaves nothing behind
 SELECT wml_learn('task_bad', 'task_nowhere', 'shop', 'units', 'price');
 SELECT wml_learn('task_bad', 'task_sales', 'shp', 'units', 'price');

@@ -13,8 +13,10 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "utils/array.h"
 
+#include "core/dd/dd.h"
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
@@ -22,9 +24,13 @@
 PG_FUNCTION_INFO_V1(wml_gram_change);
 PG_FUNCTION_INFO_V1(wml_gram_peaks);
 PG_FUNCTION_INFO_V1(wml_usable);
+PG_FUNCTION_INFO_V1(wml_constant_features);
 
 /* As for moving windows, see core/gram/gram_retract.c. */
 #define DIGITS_LIMIT 0x1p-10
+
+/* A variance below this fraction of the mean square is what rounding leaves of none. */
+#define NO_VARIANCE 0x1p-90
 
 #define SCALARS 4
 
@@ -182,4 +188,26 @@ wml_usable(PG_FUNCTION_ARGS)
 	const WmlcGram *gram = PG_GETARG_GRAM(0);
 
 	PG_RETURN_BOOL(wmlc_gram_weighted_rows(gram) > 0 && wmlc_gram_is_finite(gram));
+}
+
+/*
+ * wml_constant_features(gram): the places of the features that do not vary, as
+ * far as all the digits of the gram can tell.  The first one is the constant.
+ */
+Datum
+wml_constant_features(PG_FUNCTION_ARGS)
+{
+	const WmlcGram *gram = PG_GETARG_GRAM(0);
+	Datum	   *places = (Datum *) palloc(Max(gram->dims, 1) * sizeof(Datum));
+	int			count = 0;
+
+	for (int i = 0; i < gram->dims; i++)
+	{
+		WmlcDd		mean = wmlc_gram_moment(gram, i, 0);
+		WmlcDd		square = wmlc_gram_moment(gram, i, i);
+
+		if (wmlc_dd_sub(square, wmlc_dd_mul(mean, mean)).hi <= NO_VARIANCE * square.hi)
+			places[count++] = Int32GetDatum(i + 1);
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_array(places, count, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }
