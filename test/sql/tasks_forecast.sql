@@ -235,3 +235,6 @@ WHERE known.shop = f.task::int AND r.x = wml_features(1, wml_category(f.row ->> 
 -- of too many features of another kind, each varies by itself
 SELECT cardinality(coefficients) FROM wml_learn('wave_set', 'level_sale', task => 'shop', response => 'units', features => 'wml_rff(ARRAY[price, units], 45, 1, 1) AS wave, size', rehearse => 0);
 SELECT o.* FROM wml_task_set AS s, wml_task_prior_options(s) AS o WHERE set_name = 'wave_set';
+SELECT wml_drop('level_set');
+SELECT wml_drop('wave_set');
+DROP TABLE level_sale;

@@ -57,7 +57,7 @@ DROP TABLE n;
 SELECT tasks FROM wml_learn('m', 'sales_old', task => 'shop', response => 'y', features => 'p', live => true);
 DROP TABLE m;
 INSERT INTO sales_old VALUES (1, 0.5, 1);
-SELECT live, relation FROM wml_task_sets;
+SELECT live, relation FROM wml_task_sets WHERE set_name = 'm';
 SELECT wml_drop('m');
 
 DROP SCHEMA moved CASCADE;
