@@ -1,7 +1,7 @@
 -- Forecasts from task sets
 
--- The method that was rehearsed, or a baseline that suits the task better; where the task has many more rows than were
--- known then, any.
+-- The method that was rehearsed, or where the task is of another kind, all tasks alike or the prior; where the task has
+-- many more rows than were known then, any.  The prior takes part where wml_tune tries it unasked.
 CREATE FUNCTION wml_task_tune(s wml_task_set, wanted text, method text, keys text[], grams wml_gram[], windows wml_gram[]) RETURNS wml_tuned
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -16,7 +16,8 @@ BEGIN
 	END IF;
 	windows := windows[:place - 1] || windows[place + 1:];
 	IF method IS NULL AND m ->> 'model' <> 'target' AND @extschema@.wml_n(target) < 2 * (m ->> 'known')::int THEN
-		result := @extschema@.wml_tune(sources, target, windows, models => ARRAY[m ->> 'model', 'erm'],
+		result := @extschema@.wml_tune(sources, target, windows,
+			models => ARRAY[m ->> 'model', 'erm'] || CASE WHEN cardinality(s.features) <= 40 THEN ARRAY['prior'] END,
 			weights => nullif(array_remove(ARRAY[CASE WHEN m ->> 'weights' = 'stacked' THEN 'uniform' ELSE m ->> 'weights' END], NULL), '{}'), etas => nullif(array_remove(ARRAY[(m ->> 'eta')::float8], NULL), '{}'),
 			ridges => nullif(array_remove(ARRAY[(m ->> 'ridge')::float8], NULL), '{}'), shrinks => nullif(array_remove(ARRAY[(m ->> 'shrink')::float8], NULL), '{}'),
 			evennesses => nullif(array_remove(ARRAY[(m ->> 'evenness')::float8], NULL), '{}'), whitens => nullif(array_remove(ARRAY[(m ->> 'whiten')::bool], NULL), '{}'),

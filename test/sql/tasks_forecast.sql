@@ -238,3 +238,15 @@ SELECT o.* FROM wml_task_set AS s, wml_task_prior_options(s) AS o WHERE set_name
 SELECT wml_drop('level_set');
 SELECT wml_drop('wave_set');
 DROP TABLE level_sale;
+
+-- a task that is larger than all others is not forecast from these alike: its own rows tell what suits it
+CREATE TABLE large_rows AS
+SELECT task, week, (20 + 5 * task) * exp(CASE WHEN task % 2 = 0 THEN 0.02 ELSE -0.02 END * week) + sin(task * 12.9898 + week * 78.233) AS y
+FROM generate_series(1, 30) AS task, generate_series(1, 40) AS week
+UNION ALL
+SELECT 99, week, 900 * exp(0.02 * week) + 9 * sin(week * 78.233) FROM generate_series(1, 36, 5) AS week;
+SELECT tasks FROM wml_learn('large_set', 'large_rows', task => 'task', response => 'y', features => 'week / 40.0 AS week', rehearse => 8);
+SELECT method, abs(estimate / (900 * exp(0.4)) - 1) < 0.25 AS near
+FROM unnest(ARRAY[NULL, 'erm', 'prior']) AS method, wml_forecast('large_set', 'SELECT 99 AS task, 20 AS week', 0.9, method);
+SELECT wml_drop('large_set');
+DROP TABLE large_rows;

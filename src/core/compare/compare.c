@@ -577,6 +577,32 @@ wmlc_compare(const WmlcComparison *comparison, double *coefficients, double *err
 	return status == WMLC_OK ? judge(&state, errors) : status;
 }
 
+WmlcStatus
+wmlc_compare_fits(const WmlcComparison *comparison, size_t first_trial, int alone,
+				  const double *coefficients, double *fits, WmlcPoll poll)
+{
+	int			methods = comparison->method_count;
+
+	for (size_t trial = first_trial; trial < comparison->trial_count; trial++)
+	{
+		const WmlcGram *known = comparison->trials[trial].known;
+		const double *w = coefficients + trial * methods * comparison->d;
+		double		least;
+
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		if (wmlc_mse(known, w + (size_t) alone * comparison->d, &least) != WMLC_OK)
+			least = 0.0;
+		for (int i = 0; i < methods; i++, fits++)
+		{
+			if (wmlc_mse(known, w + (size_t) i * comparison->d, fits) != WMLC_OK)
+				*fits = INFINITY;
+			*fits = fmax(*fits - least, 0.0);
+		}
+	}
+	return WMLC_OK;
+}
+
 const double *
 wmlc_compare_alpha(const WmlcComparison *comparison, size_t trial, int weighting, void *work)
 {

@@ -140,6 +140,14 @@ extern WmlcStatus wmlc_compare(const WmlcComparison *comparison, double *coeffic
 							   double *errors, WmlcStatus *statuses, void *work, WmlcPoll poll);
 
 /*
+ * After that: mean squared errors on the known rows beyond those of the method that
+ * learns from them alone, trials x methods from a first trial on; infinite where a
+ * method failed.
+ */
+extern WmlcStatus wmlc_compare_fits(const WmlcComparison *comparison, size_t first_trial, int alone,
+									const double *coefficients, double *fits, WmlcPoll poll);
+
+/*
  * After that: the weights of the sources in a trial, which stand in `work`; NaN
  * where they could not be computed.
  */

@@ -27,6 +27,11 @@
  * larger that one such target in two hundred would have it, rehearsals are no
  * guide, and a = 1.
  *
+ * Some methods do suit the sources but not this target: a mixture cannot leave
+ * their hull, nor can all sources alike adapt.  Who errs on the rows that the target
+ * knows as hardly any source's would have it err does not compete, as long as others
+ * do better.
+ *
  * Cautions, EXCHANGE and USUAL were chosen by held-out error on real and synthetic
  * families of tasks, with targets like and unlike the others.
  */
@@ -184,6 +189,40 @@ rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other,
 		caution * sqrt(fmax(squares - sum * sum / count, 0.0) / (count - 1.0) / count);
 }
 
+/* Mean and variance of a method's log errors. */
+static void
+log_moments(const WmlcErrors *errors, int method_count, int method, double *mean, double *variance)
+{
+	double		count = (double) errors->trials;
+	double		sum = 0.0;
+	double		squares = 0.0;
+
+	for (size_t i = 0; i < errors->trials; i++)
+	{
+		double		error = log(positive_error(errors, method_count, i, method));
+
+		sum += error;
+		squares += error * error;
+	}
+	*mean = sum / count;
+	*variance = fmax(squares - sum * sum / count, 0.0) / (count - 1.0);
+}
+
+/*
+ * The log error up to which a method's target is a usual one.  The errors in the
+ * rehearsals tell; that of the target may have a further variance of its own.
+ */
+static double
+usual_log_error(const WmlcErrors *rehearsals, int method_count, int method, double own_variance)
+{
+	double		mean,
+				variance;
+
+	log_moments(rehearsals, method_count, method, &mean, &variance);
+	variance = variance * (1.0 + 1.0 / rehearsals->size) + own_variance;
+	return mean + wmlc_student_bound(USUAL, rehearsals->size - 1.0) * sqrt(variance);
+}
+
 /*
  * Is the leader's error on the target larger than rehearsals lead to expect?  The
  * log of a mean of squares has itself a variance of about 2 / rows.
@@ -191,24 +230,9 @@ rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other,
 static bool
 is_strange(const WmlcErrors *folds, const WmlcErrors *rehearsals, int method_count, int leader)
 {
-	double		count = (double) rehearsals->trials;
-	double		sum = 0.0;
-	double		squares = 0.0;
-	double		variance;
-
-	if (rehearsals->size < 2.0)
-		return false;
-	for (size_t i = 0; i < rehearsals->trials; i++)
-	{
-		double		error = log(positive_error(rehearsals, method_count, i, leader));
-
-		sum += error;
-		squares += error * error;
-	}
-	variance = fmax(squares - sum * sum / count, 0.0) / (count - 1.0);
-	variance = variance * (1.0 + 1.0 / rehearsals->size) + 2.0 / folds->size;
-	return log(fold_error(folds, method_count, leader)) - sum / count >
-		wmlc_student_bound(USUAL, rehearsals->size - 1.0) * sqrt(variance);
+	return rehearsals->size >= 2.0 &&
+		log(fold_error(folds, method_count, leader)) >
+		usual_log_error(rehearsals, method_count, leader, 2.0 / folds->size);
 }
 
 /*
@@ -351,18 +375,55 @@ wmlc_find_finalists(int method_count, int baseline, int chosen, const WmlcErrors
 	return count;
 }
 
-/* The mean squared error to expect of a method: in rehearsals or over the folds, what is more. */
+/* The mean squared error of a method on the unknown rows of the rehearsals. */
 static double
-expected_error(int method_count, int method, const WmlcErrors *folds, const WmlcErrors *rehearsals)
+rehearsed_error(int method_count, int method, const WmlcErrors *rehearsals)
+{
+	double		mean = 0.0;
+
+	for (size_t i = 0; i < rehearsals->trials; i++)
+		mean += rehearsals->errors[i * method_count + method] / (double) rehearsals->trials;
+	return mean;
+}
+
+void
+wmlc_bar_misfits(int method_count, const WmlcErrors *rehearsals, const WmlcFits *fits,
+				 WmlcStanding *standings)
+{
+	WmlcErrors	known = *rehearsals;
+	bool		others = false;
+	double		typical,
+				variance;
+
+	known.errors = fits->rehearsed;
+	for (int i = 0; i < method_count; i++)
+	{
+		log_moments(rehearsals, method_count, i, &typical, &variance);
+		fits->misfits[i] = rehearsals->trials > 1 && rehearsals->size >= 2.0 &&
+			log(fits->target[i]) > fmax(typical, usual_log_error(&known, method_count, i, 0.0));
+		others |= !fits->misfits[i] && standings[i] != WMLC_BARRED;
+	}
+	for (int i = 0; i < method_count && others; i++)
+	{
+		if (fits->misfits[i])
+			standings[i] = WMLC_BARRED;
+	}
+}
+
+/*
+ * The mean squared error to expect of a method: in rehearsals, over the folds, or on
+ * the rows that it knows, what is most.
+ */
+static double
+expected_error(int method_count, int method, const WmlcErrors *folds, const WmlcErrors *rehearsals,
+			   const WmlcFits *fits)
 {
 	double		validated_error = 0.0;
-	double		rehearsed_error = 0.0;
 
 	for (size_t i = 0; i < folds->trials; i++)
 		validated_error += folds->shares[i] * folds->errors[i * method_count + method];
-	for (size_t i = 0; i < rehearsals->trials; i++)
-		rehearsed_error += rehearsals->errors[i * method_count + method] / (double) rehearsals->trials;
-	return fmax(validated_error, rehearsed_error);
+	return fmax(fmax(validated_error, fits->target[method]),
+				rehearsed_error(method_count, method, rehearsals));
 }
 
 /* Mean square over the rows of a gram of (a - b).psi; b may be NULL for 0. */
@@ -383,8 +444,9 @@ mean_square(const WmlcGram *gram, const double *a, const double *b)
 
 void
 wmlc_bar_strays(int method_count, int baseline, const WmlcErrors *folds,
-				const WmlcErrors *rehearsals, const WmlcGram *pooled_sources,
-				const double *coefficients, WmlcStanding *standings)
+				const WmlcErrors *rehearsals, const WmlcFits *fits,
+				const WmlcGram *pooled_sources, const double *coefficients,
+				WmlcStanding *standings)
 {
 	int			d = pooled_sources->dims;
 	int			incumbent;
@@ -393,13 +455,15 @@ wmlc_bar_strays(int method_count, int baseline, const WmlcErrors *folds,
 	if (rehearsals->trials == 0 || !rehearsals->made_up)
 		return;
 	incumbent = find_incumbent(method_count, baseline, rehearsals, standings);
-	allowed = expected_error(method_count, incumbent, folds, rehearsals);
+	if (fits->misfits[incumbent])
+		return;
+	allowed = sqrt(expected_error(method_count, incumbent, folds, rehearsals, fits));
 	for (int i = 0; i < method_count; i++)
 	{
 		if (standings[i] != WMLC_INCUMBENT &&
-			mean_square(pooled_sources, coefficients + (size_t) i * d,
-						coefficients + (size_t) incumbent * d) >
-			allowed + expected_error(method_count, i, folds, rehearsals))
+			sqrt(mean_square(pooled_sources, coefficients + (size_t) i * d,
+							 coefficients + (size_t) incumbent * d)) >
+			allowed + sqrt(expected_error(method_count, i, folds, rehearsals, fits)))
 			standings[i] = WMLC_BARRED;
 	}
 }

@@ -76,16 +76,33 @@ extern int	wmlc_find_finalists(int method_count, int baseline, int chosen,
 								const WmlcErrors *rehearsals, const WmlcStanding *standings,
 								const WmlcVerdict *verdicts, bool *finalists);
 
+/* How far off methods are on rows that they know, beyond what any of their kind must be, as mean squares. */
+typedef struct WmlcFits
+{
+	const double *rehearsed;	/* of the rehearsals, trials x methods */
+	const double *target;		/* of the target, one for each method */
+	bool	   *misfits;		/* methods that wmlc_bar_misfits found not to suit the target */
+} WmlcFits;
+
+/*
+ * Bar methods that do not suit the target: on the rows that it knows they err more
+ * than in the rehearsals on rows that they did not know, and more than is usual on
+ * known ones.  If that is so of all that compete, it tells nothing, and all remain.
+ */
+extern void wmlc_bar_misfits(int method_count, const WmlcErrors *rehearsals, const WmlcFits *fits,
+							 WmlcStanding *standings);
+
 /*
  * Bar methods that stray from the incumbent: their predictions for the target, over
- * the sources' rows, differ by more than the errors that both should have.  Rows
- * that are made up look like all others, and a task is judged by its own: such
+ * the sources' rows, differ by more than the errors that both should have.  An
+ * incumbent that does not suit the target is no measure.  Rows that are made up look like all others, and a task is judged by its own: such
  * rehearsals do not show what happens where a rare feature is known from one
  * source alone.  coefficients are those for the target, methods x d.
  */
 extern void wmlc_bar_strays(int method_count, int baseline, const WmlcErrors *folds,
-							const WmlcErrors *rehearsals, const WmlcGram *pooled_sources,
-							const double *coefficients, WmlcStanding *standings);
+							const WmlcErrors *rehearsals, const WmlcFits *fits,
+							const WmlcGram *pooled_sources, const double *coefficients,
+							WmlcStanding *standings);
 
 /*
  * Are the predictions of w over the sources' rows of the same order of magnitude

@@ -708,6 +708,23 @@ get_rehearsal_errors(const WmlContest *contest)
 								 responses, contest->windows == NULL);
 }
 
+/* How far off the methods are on what the target knows, and the rehearsals. */
+static WmlcFits
+get_fits(const WmlContest *contest)
+{
+	Size		methods = contest->comparison.method_count;
+	double	   *fits = (double *) wml_allocate((contest->rehearsal_count + 1) * methods, sizeof(double));
+
+	/* the trial of the target stands before the rehearsals */
+	wml_check(wmlc_compare_fits(&contest->comparison, contest->fold_count, WMLC_BASELINE_TARGET,
+								contest->coefficients, fits, wml_poll));
+	return (WmlcFits) {
+		.target = fits,
+		.rehearsed = fits + methods,
+		.misfits = (bool *) wml_allocate(methods, sizeof(bool))
+	};
+}
+
 /*
  * The baselines are there to compare with; of those who named models, only those
  * who named joint training want them to be chosen.
@@ -727,13 +744,15 @@ choose(WmlContest *contest)
 	double		rows = wmlc_gram_effective_rows(contest->target);
 	WmlcErrors	folds = get_fold_errors(contest, forecast || contest->fold_count == 0 ? 0.0 : rows);
 	WmlcErrors	rehearsals = get_rehearsal_errors(contest);
+	WmlcFits	fits = get_fits(contest);
 	WmlcStanding *standings = (WmlcStanding *) palloc(count * sizeof(WmlcStanding));
 
 	for (int i = 0; i < count; i++)
 		standings[i] = is_wanted(contest, i) && wmlc_is_plausible(contest->pooled, contest->target,
 																  wml_contest_coefficients(contest, i))
 			? wmlc_grid_standing(&contest->grid, i) : WMLC_BARRED;
-	wmlc_bar_strays(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, contest->pooled,
+	wmlc_bar_misfits(count, &rehearsals, &fits, standings);
+	wmlc_bar_strays(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, &fits, contest->pooled,
 					wml_contest_coefficients(contest, 0), standings);
 	contest->verdicts = (WmlcVerdict *) palloc(count * sizeof(WmlcVerdict));
 	contest->chosen = wmlc_choose(count, WMLC_BASELINE_UNIFORM, &folds, &rehearsals, standings,

@@ -499,6 +499,10 @@ test_strays(void)
 	const double shares[] = {0.5, 0.5};
 	const double responses[] = {10.0, 10.0};
 	const WmlcStanding free_all[] = {WMLC_INCUMBENT, WMLC_CANDIDATE, WMLC_REFINEMENT, WMLC_CANDIDATE};
+	const double near[] = {1.0, 1.0, 1.0, INFINITY};
+	const double far_off[] = {200.0, 1.0, 1.0, INFINITY};
+	bool		misfits[4] = {false};
+	WmlcFits	fits = {.target = near, .misfits = misfits};
 	WmlcStanding standings[4];
 	uint64_t	seed = 5;
 	WmlcGram   *sources = task_gram(w, 3, 100, 1.0, &seed);
@@ -511,26 +515,103 @@ test_strays(void)
 	};
 
 	memcpy(standings, free_all, sizeof(standings));
-	wmlc_bar_strays(4, 0, &none, &rehearsals, sources, coefficients, standings);
+	wmlc_bar_strays(4, 0, &none, &rehearsals, &fits, sources, coefficients, standings);
 	CHECK(standings[0] == WMLC_INCUMBENT && standings[2] == WMLC_REFINEMENT, "who stays near");
 	CHECK(standings[1] == WMLC_BARRED, "who strays by 4 x, x about 2");
 
 	/* where the incumbent itself errs that much over the folds, it is no measure */
 	memcpy(standings, free_all, sizeof(standings));
-	wmlc_bar_strays(4, 0, &folds, &rehearsals, sources, coefficients, standings);
+	wmlc_bar_strays(4, 0, &folds, &rehearsals, &fits, sources, coefficients, standings);
 	CHECK(standings[1] == WMLC_CANDIDATE, "a strange target");
+
+	/* nor where it errs that much on the known rows, or does not suit the target at all */
+	fits.target = far_off;
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_strays(4, 0, &none, &rehearsals, &fits, sources, coefficients, standings);
+	CHECK(standings[1] == WMLC_CANDIDATE, "an incumbent that errs on known rows");
+	fits.target = near;
+	misfits[0] = true;
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_strays(4, 0, &none, &rehearsals, &fits, sources, coefficients, standings);
+	CHECK(standings[1] == WMLC_CANDIDATE, "an incumbent that does not suit");
+	misfits[0] = false;
 
 	/* real rows tell themselves */
 	rehearsals.made_up = false;
 	memcpy(standings, free_all, sizeof(standings));
-	wmlc_bar_strays(4, 0, &none, &rehearsals, sources, coefficients, standings);
+	wmlc_bar_strays(4, 0, &none, &rehearsals, &fits, sources, coefficients, standings);
 	CHECK(memcmp(standings, free_all, sizeof(standings)) == 0, "forecasts");
 	free(sources);
+}
+
+/* Who errs on the rows that a target knows as it did on no source's does not suit it. */
+static void
+test_misfits(void)
+{
+	enum
+	{
+		K = 4,
+		TRIALS = 30
+	};
+	const WmlcStanding free_all[] = {WMLC_INCUMBENT, WMLC_INCUMBENT, WMLC_CANDIDATE, WMLC_BARRED};
+	const double usual[] = {2.0, 2.0, 2.0, 2.0};
+	const double odd[] = {400.0, 2.0, 400.0, 2.0};
+	const double all_odd[] = {400.0, 400.0, 400.0, 2.0};
+	const double exact[] = {400.0, 1e-9, 1.0, 2.0};
+	double		errors[TRIALS * K],
+				known[TRIALS * K],
+				responses[TRIALS];
+	bool		misfits[K];
+	WmlcFits	fits = {.rehearsed = known, .target = usual, .misfits = misfits};
+	WmlcErrors	rehearsals = {
+		.trials = TRIALS, .size = TRIALS, .errors = errors, .responses = responses
+	};
+	WmlcStanding standings[K];
+
+	for (int i = 0; i < TRIALS; i++)
+	{
+		responses[i] = 10.0;
+		for (int k = 0; k < K; k++)
+		{
+			known[i * K + k] = exp(sin(1.0 + i));
+			errors[i * K + k] = 2.0 * known[i * K + k];
+		}
+	}
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_misfits(K, &rehearsals, &fits, standings);
+	CHECK(memcmp(standings, free_all, sizeof(standings)) == 0, "a target like any other");
+
+	fits.target = odd;
+	wmlc_bar_misfits(K, &rehearsals, &fits, standings);
+	CHECK(misfits[0] && !misfits[1] && misfits[2], "who suits the target");
+	CHECK(standings[0] == WMLC_BARRED && standings[1] == WMLC_INCUMBENT &&
+		  standings[2] == WMLC_BARRED, "only who suits it competes");
+
+	/* one that is barred does not count */
+	fits.target = all_odd;
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_misfits(K, &rehearsals, &fits, standings);
+	CHECK(memcmp(standings, free_all, sizeof(standings)) == 0 && misfits[0], "a target that suits nobody");
+
+	/* a method that goes through the known rows of sources need not do so on the target */
+	for (int i = 0; i < TRIALS; i++)
+		known[i * K + 1] = known[i * K + 2] = 1e-20;
+	fits.target = exact;
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_misfits(K, &rehearsals, &fits, standings);
+	CHECK(misfits[0] && !misfits[1] && !misfits[2], "errors below those on unknown rows");
+
+	/* without rehearsals nothing is usual */
+	rehearsals.trials = 0;
+	memcpy(standings, free_all, sizeof(standings));
+	wmlc_bar_misfits(K, &rehearsals, &fits, standings);
+	CHECK(memcmp(standings, free_all, sizeof(standings)) == 0 && !misfits[0], "no rehearsals");
 }
 
 int
 main(void)
 {
+	test_misfits();
 	test_finalists();
 	test_strays();
 	test_by_hand();
