@@ -8,7 +8,7 @@ SELECT g::numeric(10, 2) AS number, timestamptz '2026-03-01 12:00+00' + g * inte
 FROM generate_series(1, 8) AS g, generate_series(1, 12) AS i;
 CREATE FUNCTION known(name text, key text) RETURNS float8 LANGUAGE sql AS $$ SELECT value FROM wml_explain(name, key) WHERE part = 'rows' $$;
 CREATE FUNCTION models(name text, rows text) RETURNS text LANGUAGE sql AS
-$$ SELECT string_agg(DISTINCT split_part(model, ' ', 1) || ' ' || status, ', ') FROM wml_forecast(name, rows, method => 'erm') $$;
+$$ SELECT string_agg(DISTINCT CASE split_part(model, ' ', 1) WHEN 'prior' THEN 'prior' ELSE 'tuned' END || ' ' || status, ', ') FROM wml_forecast(name, rows, method => 'erm') $$;
 
 SELECT tasks FROM wml_learn('k', 'keyed', task => 'number', response => 'y', features => 'p', along => 'i');
 SELECT known('k', '3'), known('k', '3.0'), known('k', '3.000'), known('k', '3.001') AS none;
