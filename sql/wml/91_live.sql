@@ -294,7 +294,7 @@ COMMENT ON FUNCTION wml_fold(text) IS 'adds pending changes to the tasks, and re
 
 -- The view follows renamed columns; triggers and forecasts know them by the names that they had.
 CREATE FUNCTION wml_require_names(s wml_task_set) RETURNS void
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	EXECUTE format('SELECT FROM (%s) AS named LIMIT 0', @extschema@.wml_task_rows(s, s.relation));
 EXCEPTION WHEN undefined_column THEN

@@ -26,7 +26,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION wml');
 is( $node->safe_psql(
 		'postgres', q(
 	SELECT proname FROM pg_depend JOIN pg_proc ON pg_proc.oid = objid AND classid = 'pg_proc'::regclass
-	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'wml') AND deptype = 'e' AND (proname !~ '^wml_' OR provolatile = 'v' AND prokind <> 'p' AND proname !~ '^wml_(mlp|svm|glm)_train$|^wml_glm_prior$|^wml_(learn|live|fold|refresh|drop|guard|rehearse|pass_run)')
+	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'wml') AND deptype = 'e' AND (proname !~ '^wml_' OR provolatile = 'v' AND prokind <> 'p' AND proname !~ '^wml_(mlp|svm|glm)_train$|^wml_glm_prior$|^wml_(learn|live|fold|follow|refresh|drop|guard|rehearse|pass_run)')
 )), '', 'names and volatility of functions');
 is( $node->safe_psql(
 		'postgres', q(
