@@ -93,8 +93,8 @@ CREATE FUNCTION wml_posterior_coef(prior wml_prior, gram wml_gram, descriptor fl
 COMMENT ON FUNCTION wml_posterior_coef(wml_prior, wml_gram, float8[]) IS 'posterior mean of the task''s coefficients; the prior mean without rows';
 
 CREATE FUNCTION wml_posterior(prior wml_prior, gram wml_gram, features text[] DEFAULT NULL, descriptor float8[] DEFAULT NULL)
-	RETURNS TABLE ("position" int, feature text, coefficient float8, sd float8, prior_mean float8, prior_sd float8,
-		moved float8)
+	RETURNS TABLE ("position" int, feature text, coefficient float8, sd float8, error float8, prior_mean float8,
+		prior_sd float8, moved float8)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 ROWS 10;
 COMMENT ON FUNCTION wml_posterior(wml_prior, wml_gram, text[], float8[]) IS 'posterior of the task''s coefficients, and how far the data moved them in prior standard deviations';
 

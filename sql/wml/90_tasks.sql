@@ -41,9 +41,13 @@ CREATE FUNCTION wml_finite_features(x float8[]) RETURNS float8[]
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_finite_features(float8[]) IS 'the features, NULL when one of them is NaN, infinite or NULL';
 
-CREATE FUNCTION wml_asked_rows("rows" text, OUT query text, OUT columns text[])
+CREATE FUNCTION wml_asked_rows("rows" text, OUT query text, OUT columns text[], OUT types regtype[])
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION wml_asked_rows(text) IS 'the query that a text is or the relation that it names, and its columns';
+
+CREATE FUNCTION wml_first_failure(statements text[], VARIADIC "values" "any") RETURNS int
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION wml_first_failure(text[], "any") IS 'number of the first statement that fails for these values, its $1, $2 and so on; NULL if none does';
 
 CREATE FUNCTION wml_view_source(view oid) RETURNS oid
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;

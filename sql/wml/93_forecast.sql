@@ -40,14 +40,102 @@ SELECT coalesce((SELECT typtype = 'e' FROM pg_type WHERE oid = to_regtype(type))
 $$;
 COMMENT ON FUNCTION wml_is_enum(text) IS 'whether a type is an enum';
 
--- An unknown label of an enum is NULL, so that it does not stop the forecasts of other rows.
-CREATE FUNCTION wml_forecast_casts(columns jsonb) RETURNS text
+-- A value of a row, as the type that a task set knows its column by.  An unknown label of an enum is NULL, and what is in
+-- an object is read as jsonb_to_record reads it.
+CREATE FUNCTION wml_forecast_cast(value text, given regtype, wanted text) RETURNS text
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-SELECT string_agg(format(CASE WHEN @extschema@.wml_is_enum(t)
-		THEN '(SELECT label FROM pg_catalog.unnest(pg_catalog.enum_range(NULL::%2$s)) AS label WHERE label::pg_catalog.text OPERATOR(pg_catalog.=) (wml_query.%1$I)::pg_catalog.text) AS %1$I'
-		ELSE '(wml_query.%1$I)::%2$s AS %1$I' END, c, t), ', ' ORDER BY c) FROM jsonb_each_text(columns) AS e (c, t)
+SELECT format(CASE WHEN @extschema@.wml_is_enum(wanted)
+		THEN '(SELECT label FROM pg_catalog.unnest(pg_catalog.enum_range(NULL::%3$s)) AS label WHERE label::pg_catalog.text OPERATOR(pg_catalog.=) %2$s)'
+		WHEN given = 'jsonb'::regtype AND wanted <> 'jsonb'
+		THEN '(SELECT v FROM pg_catalog.jsonb_to_record(pg_catalog.jsonb_build_object(''v'', %1$s)) AS r (v %3$s))'
+		ELSE '(%1$s)::%3$s' END, value,
+	format(CASE WHEN given = 'jsonb'::regtype THEN '(%s OPERATOR(pg_catalog.#>>) ''{}''::pg_catalog.text[])' ELSE '(%s)::pg_catalog.text' END, value), wanted)
 $$;
-COMMENT ON FUNCTION wml_forecast_casts(jsonb) IS 'columns of a query, cast to the types that a task set knows them by';
+COMMENT ON FUNCTION wml_forecast_cast(text, regtype, text) IS 'expression that casts a value of a query to the type that a task set knows it by';
+
+-- Finds, for each row, the first of these that cannot be computed: the task, a column, a feature, the exposure.
+CREATE FUNCTION wml_forecast_failure(s wml_task_set, columns text[], types regtype[], OUT failure text, OUT labels text[])
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	known text[] := ARRAY(SELECT c FROM jsonb_object_keys(s.columns) AS c ORDER BY c);
+	casts text[] := ARRAY(SELECT @extschema@.wml_forecast_cast('$' || i, types[array_position(columns, c)], s.columns ->> c) FROM unnest(known) WITH ORDINALITY AS u (c, i) ORDER BY i);
+	named text := (SELECT string_agg(format('%s AS %I', casts[i], known[i]), ', ' ORDER BY i) FROM generate_subscripts(known, 1) AS i);
+	computed text := 'SELECT %s FROM (SELECT %s) AS wml_cast';
+	statements text[];
+BEGIN
+	labels := s.key || known || ARRAY(SELECT p ->> 'name' FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS e (p, n) ORDER BY n);
+	statements := format(computed, s.task, named) || ARRAY(SELECT 'SELECT ' || c FROM unnest(casts) WITH ORDINALITY AS u (c, i) ORDER BY i)
+		|| ARRAY(SELECT format(computed, p ->> 'value', named) FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS e (p, n) ORDER BY n);
+	IF s.exposure_columns IS NOT NULL THEN
+		labels := labels || 'exposure'::text;
+		statements := statements || format(computed, s.exposure, named);
+	END IF;
+	failure := format('@extschema@.wml_first_failure(%L::pg_catalog.text[], %s)', statements,
+		(SELECT string_agg(format('wml_query.%I', c), ', ' ORDER BY i) FROM unnest(known) WITH ORDINALITY AS u (c, i)));
+END $$;
+COMMENT ON FUNCTION wml_forecast_failure(wml_task_set, text[], regtype[]) IS 'expression that tells which of the values of a row cannot be computed, and what they are called';
+
+-- The columns that a task set knows, wml_row, wml_position, wml_task and wml_trouble.  Checked, rows with values that
+-- cannot be computed say so there, instead of raising an error.
+CREATE FUNCTION wml_forecast_rows(s wml_task_set, query text, columns text[], types regtype[], checked bool) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	f record := @extschema@.wml_forecast_failure(s, columns, types);
+	given text;
+	casts text;
+	guarded text;
+BEGIN
+	SELECT string_agg(format('wml_query.%I', c), ', ' ORDER BY c), string_agg(format('%s AS %I', v, c), ', ' ORDER BY c),
+		string_agg(format('CASE WHEN wml_failed IS NULL THEN %s END AS %I', v, c), ', ' ORDER BY c)
+	INTO given, casts, guarded
+	FROM (SELECT c, @extschema@.wml_forecast_cast(format('wml_query.%I', c), types[array_position(columns, c)], t) AS v FROM jsonb_each_text(s.columns) AS e (c, t)) AS known;
+	query := format(E'(SELECT %s, pg_catalog.to_jsonb(wml_query) AS wml_row, pg_catalog.row_number() OVER () AS wml_position, %s AS wml_failed FROM (%s\n) AS wml_query) AS wml_query',
+		given, CASE WHEN checked THEN f.failure ELSE 'NULL' END, query);
+	IF checked THEN
+		RETURN format('SELECT CASE WHEN wml_failed OPERATOR(pg_catalog.=) 1 THEN NULL ELSE (SELECT %s FROM (SELECT %s) AS wml_cast) END AS wml_task, '
+			'''invalid value: '' OPERATOR(pg_catalog.||) (%L::pg_catalog.text[])[wml_failed] AS wml_trouble, %s, wml_row, wml_position FROM %s', s.task, casts, f.labels, guarded, query);
+	END IF;
+	RETURN format('SELECT %s AS wml_task, NULL::pg_catalog.text AS wml_trouble, wml_cast.* FROM (SELECT %s, wml_row, wml_position FROM %s) AS wml_cast', s.task, casts, query);
+END $$;
+COMMENT ON FUNCTION wml_forecast_rows(wml_task_set, text, text[], regtype[], bool) IS 'query of the rows of another one as a task set knows them';
+
+-- Rows that say nothing of an exposure have 1.
+CREATE FUNCTION wml_forecast_columns(s wml_task_set, columns text[]) RETURNS wml_task_set
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	missing text;
+BEGIN
+	SELECT string_agg(c, ', ' ORDER BY c) INTO missing FROM jsonb_object_keys(s.columns) AS c WHERE NOT c = ANY (columns);
+	IF missing IS NOT NULL THEN
+		RAISE EXCEPTION 'rows have no column %', missing
+			USING ERRCODE = 'undefined_column', DETAIL = format('Forecasts of task set %s need the columns %s.', s.set_name,
+				(SELECT string_agg(c, ', ' ORDER BY c) FROM jsonb_object_keys(s.columns) AS c));
+	END IF;
+	IF s.exposure_columns IS NOT NULL AND ARRAY(SELECT jsonb_object_keys(s.exposure_columns)) <@ columns THEN
+		s.columns := s.columns || s.exposure_columns;
+	ELSE
+		s.exposure_columns := NULL;
+	END IF;
+	RETURN s;
+END $$;
+COMMENT ON FUNCTION wml_forecast_columns(wml_task_set, text[]) IS 'a description with the columns that forecasts of such rows read; an error if one is missing';
+
+-- The server's error that there is no cast does not say for which column.
+CREATE FUNCTION wml_forecast_refuse(s wml_task_set, columns text[], types regtype[]) RETURNS void
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	c record;
+BEGIN
+	FOR c IN SELECT k AS name, types[array_position(columns, k)] AS given, t AS wanted FROM jsonb_each_text(s.columns) AS e (k, t) ORDER BY k LOOP
+		BEGIN
+			EXECUTE 'SELECT ' || @extschema@.wml_forecast_cast(format('NULL::%s', c.given), c.given, c.wanted);
+		EXCEPTION WHEN cannot_coerce THEN
+			RAISE EXCEPTION 'column "%" of the rows is of type %', c.name, c.given
+				USING ERRCODE = 'cannot_coerce', DETAIL = format('Task set %s knows it as %s, and there is no cast.', s.set_name, c.wanted), HINT = 'Convert it in the query.';
+		END;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION wml_forecast_refuse(wml_task_set, text[], regtype[]) IS 'raises an error about a column whose type cannot be cast';
 
 -- What each column of an answer is in the response's own units.  The mean of an inverse is found by Gauss and Hermite.
 CREATE FUNCTION wml_forecast_own(s wml_task_set, OUT own text, OUT deviation text, OUT mean text)
@@ -71,28 +159,16 @@ END $$;
 COMMENT ON FUNCTION wml_forecast_own(wml_task_set) IS 'expressions that lead from answers to the response''s own units';
 
 -- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them, $5: why there is no prior.
-CREATE FUNCTION wml_forecast_query(s wml_task_set, query text, given text[]) RETURNS text
+CREATE FUNCTION wml_forecast_query(s wml_task_set, "rows" text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	missing text;
 	why text;
 	answer text := '(SELECT ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] FROM @extschema@.%s AS p)';
-	exposure text := '1::pg_catalog.float8';
+	exposure text := CASE WHEN s.exposure_columns IS NULL THEN '1::pg_catalog.float8' ELSE format('(%s)::pg_catalog.float8', s.exposure) END;
 	units record := @extschema@.wml_forecast_own(s);
 	low text := coalesce(lower(s.response_range)::float8::text, '-Infinity');
 	high text := coalesce(upper(s.response_range)::float8::text, 'Infinity');
 BEGIN
-	SELECT string_agg(c, ', ' ORDER BY c) INTO missing FROM jsonb_object_keys(s.columns) AS c WHERE NOT c = ANY (given);
-	IF missing IS NOT NULL THEN
-		RAISE EXCEPTION 'rows have no column %', missing
-			USING ERRCODE = 'undefined_column', DETAIL = format('Forecasts of task set %s need the columns %s.', s.set_name,
-				(SELECT string_agg(c, ', ' ORDER BY c) FROM jsonb_object_keys(s.columns) AS c));
-	END IF;
-	-- rows that say nothing of an exposure have 1
-	IF s.exposure_columns IS NOT NULL AND ARRAY(SELECT jsonb_object_keys(s.exposure_columns)) <@ given THEN
-		exposure := format('(%s)::pg_catalog.float8', s.exposure);
-		s.columns := s.columns || s.exposure_columns;
-	END IF;
 	-- an enum that is NULL where the row had something has a label that is not known
 	SELECT coalesce(string_agg(format('CASE WHEN (%s) IS NULL THEN CASE WHEN (%s) IS NULL%s THEN %L ELSE %L END END', p ->> 'value', p ->> 'expression',
 		CASE WHEN p ->> 'kind' = 'enum' AND jsonb_array_length(p -> 'columns') = 1
@@ -100,13 +176,11 @@ BEGIN
 		'missing value: ' || (p ->> 'name'), 'unknown category: ' || (p ->> 'name')), ', '), 'NULL') INTO why FROM jsonb_array_elements(s.parts) AS p;
 	RETURN format($sql$
 		WITH asked AS MATERIALIZED (
-			SELECT wml_position, wml_row, %1$s AS task, wml_x AS x, %21$s AS exposure,
-				CASE WHEN wml_x IS NULL THEN coalesce(CASE WHEN pg_catalog.concat_ws(', ', %2$s) OPERATOR(pg_catalog.<>) '' THEN pg_catalog.concat_ws(', ', %2$s) END, 'missing value')
+			SELECT wml_position, wml_row, wml_task AS task, wml_x AS x, CASE WHEN wml_trouble IS NULL THEN %4$s END AS exposure,
+				CASE WHEN wml_trouble IS NOT NULL THEN wml_trouble
+					WHEN wml_x IS NULL THEN coalesce(CASE WHEN pg_catalog.concat_ws(', ', %2$s) OPERATOR(pg_catalog.<>) '' THEN pg_catalog.concat_ws(', ', %2$s) END, 'missing value')
 					WHEN NOT @extschema@.wml_finite(wml_x) THEN 'not finite' END AS trouble
-			FROM (SELECT *, %3$s AS wml_x
-				FROM (SELECT %4$s, pg_catalog.to_jsonb(wml_query) AS wml_row, pg_catalog.row_number() OVER () AS wml_position
-					FROM (%5$s
-					) AS wml_query) AS wml_cast OFFSET 0) AS wml_expressed),
+			FROM (SELECT *, CASE WHEN wml_trouble IS NULL THEN %3$s END AS wml_x FROM (%1$s) AS wml_cast OFFSET 0) AS wml_expressed),
 		met AS MATERIALIZED (
 			SELECT asked.*, known.gram, tuned.tuned,
 				coalesce(trouble, CASE WHEN exposure IS NULL THEN 'missing value: exposure'
@@ -115,10 +189,10 @@ BEGIN
 					AND NOT @extschema@.wml_usable(known.gram) THEN 'rows not finite' END) AS why
 			FROM asked LEFT JOIN (%6$s) AS known ON known.task %7$s asked.task
 				LEFT JOIN (SELECT u.task, ($4)[u.i] AS tuned FROM pg_catalog.unnest($3) WITH ORDINALITY AS u (task, i)) AS tuned
-					ON tuned.task::%23$s %7$s known.task
+					ON tuned.task::%5$s %7$s known.task
 			ORDER BY asked.task, wml_position),
 		answered AS MATERIALIZED (
-			SELECT met.*, CASE WHEN why IS NULL THEN CASE WHEN (tuned).coef IS NOT NULL THEN %8$s ELSE %22$s END END AS answer%9$s
+			SELECT met.*, CASE WHEN why IS NULL THEN CASE WHEN (tuned).coef IS NOT NULL THEN %8$s ELSE %21$s END END AS answer%9$s
 			FROM met),
 		own AS (
 			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM answered)
@@ -126,16 +200,15 @@ BEGIN
 			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN pg_catalog.concat_ws(' ', (tuned).model, (tuned).weights) ELSE 'prior' END,
 			coalesce(why, CASE WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
 		FROM own ORDER BY wml_position$sql$,
-		s.task, why, s.expression, @extschema@.wml_forecast_casts(s.columns), query, @extschema@.wml_task_current(s), s.equality,
+		rows, why, s.expression, exposure, @extschema@.wml_key_type(s), @extschema@.wml_task_current(s), s.equality,
 		format(answer, 'wml_predict_interval(tuned, x, $2)'), units.deviation,
 		format(units.own, 1), format(units.own, 2), format(units.own, 3), format(units.own, 4), format(units.own, 5),
 		@extschema@.wml_within('estimate', low, high), @extschema@.wml_within('least(bound_1, bound_2)', low, high),
 		@extschema@.wml_within('greatest(bound_1, bound_2)', low, high), @extschema@.wml_within('least(mean_1, mean_2)', low, high),
-		@extschema@.wml_within('greatest(mean_1, mean_2)', low, high), @extschema@.wml_within(units.mean, low, high), exposure,
-		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END),
-		@extschema@.wml_key_type(s));
+		@extschema@.wml_within('greatest(mean_1, mean_2)', low, high), @extschema@.wml_within(units.mean, low, high),
+		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END));
 END $$;
-COMMENT ON FUNCTION wml_forecast_query(wml_task_set, text, text[]) IS 'statement that forecasts the rows of a query';
+COMMENT ON FUNCTION wml_forecast_query(wml_task_set, text) IS 'statement that forecasts rows';
 
 CREATE FUNCTION wml_within(expression text, low text, high text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -191,12 +264,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_forecast_tune(wml_task_set, anyarray, text) IS 'tunes each task that is forecast';
 
-CREATE FUNCTION wml_forecast_tasks(s wml_task_set, query text) RETURNS text
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-SELECT format('SELECT t.tasks, t.tuned FROM (SELECT pg_catalog.array_agg(DISTINCT %s) AS wanted FROM (SELECT %s FROM (%s
-	) AS wml_query) AS wml_cast) AS w, @extschema@.wml_forecast_tune($1, w.wanted, $2) AS t', s.task, @extschema@.wml_forecast_casts(s.columns), query)
+CREATE FUNCTION wml_forecast_tasks("rows" text) RETURNS text
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('SELECT t.tasks, t.tuned FROM (SELECT pg_catalog.array_agg(DISTINCT wml_task) AS wanted FROM (%s) AS wml_cast) AS w, '
+	'@extschema@.wml_forecast_tune($1, w.wanted, $2) AS t', rows)
 $$;
-COMMENT ON FUNCTION wml_forecast_tasks(wml_task_set, text) IS 'statement that tunes the tasks of a query';
+COMMENT ON FUNCTION wml_forecast_tasks(text) IS 'statement that tunes the tasks of rows';
 
 CREATE FUNCTION wml_check_forecast(s wml_task_set, level float8, method text) RETURNS void
 	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -221,6 +294,7 @@ CREATE FUNCTION wml_forecast(name text, "rows" text, level float8 DEFAULT 0.95, 
 DECLARE
 	s @extschema@.wml_task_set;
 	asked record;
+	checked pg_catalog.bool;
 	statement pg_catalog.text;
 	tasks pg_catalog.text[];
 	tuned @extschema@.wml_tuned[];
@@ -229,18 +303,36 @@ BEGIN
 	s := @extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true));
 	$4 := pg_catalog.lower($4);
 	PERFORM @extschema@.wml_check_forecast(s, $3, $4);
-	asked := @extschema@.wml_asked_rows($2);
-	statement := @extschema@.wml_forecast_query(s, asked.query, asked.columns);
-	-- what is executed names everything in full, but for what the user wrote
-	IF @extschema@.wml_forecast_tunes(s, $4) THEN
-		EXECUTE @extschema@.wml_forecast_tasks(s, asked.query) INTO tasks, tuned USING s, $4;
+	-- no query and no name begins like that
+	IF $2 OPERATOR(pg_catalog.~) '^\s*[[{]' THEN
+		$2 := @extschema@.wml_object_rows(s, $2::pg_catalog.jsonb);
 	END IF;
+	asked := @extschema@.wml_asked_rows($2);
+	s := @extschema@.wml_forecast_columns(s, asked.columns);
 	learned := @extschema@.wml_task_prior(s);
-	RETURN QUERY EXECUTE statement USING learned.prior, $3, tasks, tuned, learned.trouble;
+	-- what is executed names everything in full, but for what the user wrote
+	FOREACH checked IN ARRAY ARRAY[false, true] LOOP
+		BEGIN
+			statement := @extschema@.wml_forecast_rows(s, asked.query, asked.columns, asked.types, checked);
+			IF @extschema@.wml_forecast_tunes(s, $4) THEN
+				EXECUTE @extschema@.wml_forecast_tasks(statement) INTO tasks, tuned USING s, $4;
+			END IF;
+			RETURN QUERY EXECUTE @extschema@.wml_forecast_query(s, statement) USING learned.prior, $3, tasks, tuned, learned.trouble;
+			EXIT;
+		EXCEPTION WHEN data_exception OR integrity_constraint_violation THEN
+			-- if it is a value of some row, the second try says so there
+			IF checked THEN
+				RAISE;
+			END IF;
+		WHEN cannot_coerce THEN
+			PERFORM @extschema@.wml_forecast_refuse(s, asked.columns, asked.types);
+			RAISE;
+		END;
+	END LOOP;
 END $$;
 COMMENT ON FUNCTION wml_forecast(text, text, float8, text) IS 'forecasts of rows in the units of the response, with bounds for an observation and for the mean';
 
--- Rows as objects: the columns that the task set knows get their types, the others stay what they are.
+-- Rows as objects.
 CREATE FUNCTION wml_object_rows(s wml_task_set, "rows" jsonb) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -250,11 +342,10 @@ BEGIN
 	IF jsonb_typeof(objects) IS DISTINCT FROM 'array' OR jsonb_path_exists(objects, 'strict $[*] ? (@.type() != "object")') THEN
 		RAISE EXCEPTION 'rows must be a JSON object or an array of objects' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
-	SELECT string_agg(format('%I %s', k, CASE WHEN @extschema@.wml_is_enum(s.columns ->> k) THEN 'pg_catalog.text'
-			ELSE coalesce(s.columns ->> k, s.exposure_columns ->> k, 'jsonb') END), ', ' ORDER BY k) INTO columns
+	SELECT string_agg(format('wml_object OPERATOR(pg_catalog.->) %L::pg_catalog.text AS %1$I', k), ', ' ORDER BY k) INTO columns
 	FROM (SELECT DISTINCT k FROM jsonb_array_elements(objects) AS o, jsonb_object_keys(o) AS k
 		UNION SELECT jsonb_object_keys(s.columns) WHERE jsonb_array_length(objects) = 0) AS keys;
-	RETURN format('SELECT * FROM pg_catalog.jsonb_to_recordset(%L) AS wml_objects (%s)', objects, columns);
+	RETURN format('SELECT %s FROM pg_catalog.jsonb_array_elements(%L) WITH ORDINALITY AS wml_objects (wml_object, wml_number) ORDER BY wml_number', columns, objects);
 END $$;
 COMMENT ON FUNCTION wml_object_rows(wml_task_set, jsonb) IS 'query that returns rows given as JSON objects';
 
@@ -298,14 +389,14 @@ BEGIN
 	RETURN QUERY SELECT 'rows', 'known', coalesce(@extschema@.wml_n(target), 0)::float8, NULL::float8, NULL::float8, NULL::float8;
 	-- the errors and the prior's own figures for the prior, the method's where it is another
 	RETURN QUERY SELECT 'coefficient', p.feature, coalesce(tuned.coef[p."position"], p.coefficient),
-			coalesce(sqrt(tuned.covariance[p."position"][p."position"]), p.sd), p.prior_mean,
+			coalesce(sqrt(tuned.covariance[p."position"][p."position"]), p.error), p.prior_mean,
 			CASE WHEN p.prior_sd > 0 THEN (coalesce(tuned.coef[p."position"], p.coefficient) - p.prior_mean) / p.prior_sd END
 		FROM @extschema@.wml_posterior(prior, target, s.features) AS p ORDER BY p."position";
 	IF ratio IS NOT NULL THEN
 		-- exp fails where a float8 cannot hold the ratio, as with a feature in very large units
-		RETURN QUERY SELECT ratio, p.feature, CASE WHEN p.holds THEN exp(p.coefficient) END, CASE WHEN p.holds THEN exp(p.coefficient) * p.sd END,
+		RETURN QUERY SELECT ratio, p.feature, CASE WHEN p.holds THEN exp(p.coefficient) END, CASE WHEN p.holds THEN exp(p.coefficient) * p.error END,
 				CASE WHEN abs(p.prior_mean) < 300 THEN exp(p.prior_mean) END, NULL::float8
-			FROM (SELECT *, abs(coefficient) < 300 AND sd < 1e100 AS holds FROM @extschema@.wml_posterior(prior, target, s.features)) AS p
+			FROM (SELECT *, abs(coefficient) < 300 AND error < 1e100 AS holds FROM @extschema@.wml_posterior(prior, target, s.features)) AS p
 			WHERE p."position" > 1 ORDER BY p."position";
 	END IF;
 	IF tuned.weights IN ('mixture', 'closest', 'stacked') THEN

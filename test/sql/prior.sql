@@ -69,6 +69,15 @@ RESET extra_float_digits;
 SELECT position, feature, round(coefficient::numeric, 2) AS coefficient, round(sd::numeric, 2) AS sd,
 	round(prior_mean::numeric, 2) AS prior_mean, round(moved::numeric, 2) AS moved
 FROM fitted, task_gram, wml_posterior(prior, gram, '{intercept,day}') WHERE method = 'reml' AND subject = 1;
+-- errors include what is not known of the prior, as the bounds of the mean response do, whose Student's t is wider than the
+-- normal distribution; a coefficient that is the same in all tasks has that error alone
+SELECT bool_and(error > sd) AS more_than_sd, bool_and((mean_upper - estimate) / error BETWEEN 1 AND 1.1) AS as_the_bounds
+FROM fitted, task_gram, wml_posterior(prior, gram, '{intercept,day}') AS p,
+	wml_predict_interval(prior, gram, ARRAY[(position = 1)::int, (position = 2)::int], 0.6826894921370859) WHERE method = 'reml';
+SELECT feature, bool_and(sd = 0) AS same_in_all, bool_and(error > 0) AS error, bool_and(abs(error / mean_error - 1) < 0.25) AS that_of_the_mean
+FROM (SELECT wml_prior(array_agg(gram ORDER BY subject), fixed => '{day}', features => '{intercept,day}') AS prior FROM task_gram) AS one,
+	task_gram, wml_posterior(prior, gram, '{intercept,day}') AS p, LATERAL (SELECT (wml_prior_mean_error(prior))[position] AS mean_error) AS e
+WHERE position = 2 GROUP BY feature;
 SELECT wml_posterior_coef(prior, NULL) = wml_prior_mean(prior) AS null_gram,
 	wml_posterior_coef(prior, (SELECT wml_gram(NULL, 1))) = wml_prior_mean(prior) AS empty_gram FROM fitted WHERE method = 'ml';
 SELECT count(*) AS subjects, bool_and(abs(coef[1] - mean[1]) <= abs(own[1] - mean[1]) + 3) AS shrunk

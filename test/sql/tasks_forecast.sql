@@ -44,6 +44,52 @@ SELECT wml_forecast('cast_products', '"SELECT 1"'::jsonb);
 SELECT wml_forecast('cast_products', NULL::jsonb);
 SELECT wml_forecast('cast_products', '{"product": "x", "week": 9, "kind": "a"}'::jsonb);
 
+-- a value that cannot be computed is the matter of its row alone
+CREATE DOMAIN cast_week AS int CHECK (VALUE < 100);
+CREATE TYPE cast_size AS ENUM ('small', 'large');
+CREATE TABLE cast_typed AS SELECT product, week::cast_week, kind, (ARRAY['small', 'large'])[1 + week % 2]::cast_size AS size, (week + 1)::numeric AS age, units FROM cast_sales;
+SELECT tasks FROM wml_learn('cast_values', 'cast_typed', task => 'product', response => 'units', features => 'kind, size, week, ln(age) AS log_age', rehearse => 8);
+CREATE TABLE cast_asked (n int, product text, week text, kind text, size text, age text);
+INSERT INTO cast_asked VALUES (1, '1', '9', 'a', 'small', '10'), (2, 'one', '9', 'a', 'small', '10'), (3, '2', '1000', 'a', 'small', '10'), (4, '2', '9', 'a', 'small', '-1'),
+	(5, '2', '9', 'a', 'small', 'old'), (6, '2', '1e400', 'a', 'small', '10'), (7, '2', '9', 'z', 'tiny', '10'), (8, '2', NULL, 'a', 'small', '10'), (9, NULL, '9', 'a', 'large', '10'), (10, '1', ' 9 ', 'a', 'small', '1e1');
+SELECT n, f.task, (f."row" ->> 'n')::int = n AS in_order, estimate IS NOT NULL AS estimated, status
+FROM wml_forecast('cast_values', 'SELECT * FROM cast_asked ORDER BY n') WITH ORDINALITY AS f (task, "row", estimate, lower, upper, mean_lower, mean_upper, mean, model, status, n) ORDER BY n;
+-- whatever the method; what can be computed is what it is without the other rows
+SELECT method, count(*) AS rows, count(f.estimate) AS estimated, bool_and(f.estimate IS NOT DISTINCT FROM alone.estimate AND f.upper IS NOT DISTINCT FROM alone.upper) AS same
+FROM unnest('{prior,tune,erm}'::text[]) AS method, wml_forecast('cast_values', 'SELECT * FROM cast_asked ORDER BY n', method => method) AS f
+	LEFT JOIN LATERAL wml_forecast('cast_values', 'SELECT * FROM cast_asked WHERE n IN (1, 9, 10) ORDER BY n', method => method) AS alone ON alone."row" = f."row" GROUP BY method ORDER BY method;
+-- objects, where a number may be text
+SELECT task, estimate IS NOT NULL AS estimated, status
+FROM wml_forecast('cast_values', '[{"product": 1, "week": 9, "kind": "a", "size": "small", "age": 10}, {"product": 1.5, "week": 9, "kind": "a", "size": "small", "age": 10},
+	{"product": "1", "week": "9", "kind": "a", "size": "small", "age": "10"}, {"product": 1, "week": true, "kind": "a", "size": "small", "age": 10},
+	{"product": 1, "week": {}, "kind": "a", "size": "small", "age": 10}, {"product": 1, "week": 9, "kind": ["a"], "size": "small", "age": 10}, {"product": 1, "kind": "a", "size": 3, "age": null}]');
+SELECT count(*) FROM wml_forecast('cast_values', ' {"product": 1, "week": 9, "kind": "a", "size": "small", "age": 10}');
+SELECT wml_forecast('cast_values', '[{}]');
+SELECT wml_forecast('cast_values', '[{}]'::jsonb);
+SELECT wml_forecast('cast_values', '[');
+-- not of one row: a column without a cast, and what the query itself does
+SELECT wml_forecast('cast_values', 'SELECT 1 AS product, point(1, 2) AS week, ''a'' AS kind, ''small'' AS size, 10 AS age');
+SELECT wml_forecast('cast_values', 'SELECT 1 AS product, 1 / 0 AS week, ''a'' AS kind, ''small'' AS size, 10 AS age');
+-- an exposure, too
+CREATE TABLE cast_counts AS SELECT product, week, 10 AS days, (product + week) % 5 AS sold FROM cast_sales;
+SELECT tasks FROM wml_learn('cast_rates', 'cast_counts', task => 'product', response => 'sold', features => 'week', family => 'poisson', exposure => 'sqrt(days)', rehearse => 0);
+SELECT task, estimate IS NOT NULL AS estimated, status FROM wml_forecast('cast_rates', 'SELECT 1 AS product, 9 AS week, days FROM (VALUES (''10''), (''x''), (''-4''), (''0''), (NULL)) AS v (days)');
+SELECT wml_drop('cast_values'), wml_drop('cast_rates');
+DROP TABLE cast_typed, cast_asked, cast_counts;
+DROP TYPE cast_week, cast_size;
+
+-- the function behind it: errors about values only, and its statements may change
+SELECT n, wml_first_failure(ARRAY['SELECT $1', 'SELECT 1 / $1', 'SELECT sqrt($2)'], n, x) AS first FROM (VALUES (1, 4.0::float8), (0, 4), (1, -1), (NULL, NULL)) AS v (n, x);
+SELECT wml_first_failure(ARRAY['SELECT 1 / ($1 - ' || i || ')'], i % 2) AS first FROM generate_series(0, 3) AS i;
+SELECT wml_first_failure(NULL, 1), wml_first_failure('{}', 1);
+SELECT wml_first_failure(ARRAY[NULL], 1);
+SELECT wml_first_failure(ARRAY['SELECT $1'], 'unknown');
+SELECT wml_first_failure(ARRAY['SELECT cast_nowhere($1)'], 1);
+SELECT wml_first_failure(ARRAY['DELETE FROM cast_sales WHERE product = $1'], 1);
+CREATE FUNCTION cast_refuse(int) RETURNS int LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION 'not about values'; END$$;
+SELECT wml_first_failure(ARRAY['SELECT cast_refuse($1)'], 1);
+DROP FUNCTION cast_refuse;
+
 -- refused
 SELECT wml_forecast('cast_products', 'SELECT 21 AS product');
 SELECT wml_forecast('cast_products', 'cast_nowhere');

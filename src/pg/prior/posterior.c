@@ -103,7 +103,9 @@ wml_posterior(PG_FUNCTION_ARGS)
 	WmlcPosterior posterior;
 	double	   *covariance;
 	double	   *prior_covariance;
+	double	   *unit;
 	Datum	   *names;
+	WmlcBounds	bounds;
 	int			d;
 
 	if (PG_ARGISNULL(0))
@@ -113,23 +115,31 @@ wml_posterior(PG_FUNCTION_ARGS)
 	names = wml_feature_names(fcinfo, 2, d);
 	covariance = (double *) palloc((Size) d * d * sizeof(double));
 	prior_covariance = (double *) palloc((Size) d * d * sizeof(double));
+	unit = (double *) palloc0(d * sizeof(double));
 	wml_check(wmlc_posterior_covariance(&posterior, covariance));
 	wml_check(wmlc_prior_covariance(&prior, prior_covariance, wml_poll));
+	wmlc_posterior_prepare(&posterior);
+	bounds = wmlc_posterior_bounds(&posterior, 0.95);
 	for (int i = 0; i < d; i++)
 	{
 		double		prior_sd = sqrt(prior_covariance[(Size) i * d + i]);
 		double		moved = (posterior.coef[i] - posterior.mean[i]) / prior_sd;
-		Datum		values[7] = {
-			Int32GetDatum(i + 1),
-			names ? names[i] : (Datum) 0,
-			Float8GetDatum(posterior.coef[i]),
-			Float8GetDatum(sqrt(covariance[(Size) i * d + i])),
-			Float8GetDatum(posterior.mean[i]),
-			Float8GetDatum(prior_sd),
-			Float8GetDatum(moved)
-		};
-		bool		nulls[7] = {false, names == NULL, false, false, false, false, !isfinite(moved)};
+		WmlcPrediction one;
+		Datum		values[8];
+		bool		nulls[8] = {false, names == NULL, false, false, false, false, false, !isfinite(moved)};
 
+		/* a coefficient is the mean response at its unit vector */
+		unit[i] = 1.0;
+		wmlc_posterior_predict(&posterior, unit, &bounds, &one);
+		unit[i] = 0.0;
+		values[0] = Int32GetDatum(i + 1);
+		values[1] = names ? names[i] : (Datum) 0;
+		values[2] = Float8GetDatum(posterior.coef[i]);
+		values[3] = Float8GetDatum(sqrt(covariance[(Size) i * d + i]));
+		values[4] = Float8GetDatum(sqrt(one.mean_variance));
+		values[5] = Float8GetDatum(posterior.mean[i]);
+		values[6] = Float8GetDatum(prior_sd);
+		values[7] = Float8GetDatum(moved);
 		wml_rows_put(&rows, values, nulls);
 	}
 	return (Datum) 0;

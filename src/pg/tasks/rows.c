@@ -80,9 +80,19 @@ column_names(TupleDesc descriptor)
 	return PointerGetDatum(construct_array(names, descriptor->natts, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+static Datum
+column_types(TupleDesc descriptor)
+{
+	Datum	   *types = (Datum *) palloc(descriptor->natts * sizeof(Datum));
+
+	for (int i = 0; i < descriptor->natts; i++)
+		types[i] = ObjectIdGetDatum(TupleDescAttr(descriptor, i)->atttypid);
+	return PointerGetDatum(construct_array(types, descriptor->natts, REGTYPEOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
 /*
- * wml_asked_rows(rows text, OUT query text, OUT columns text[]): a query that
- * can stand as a subquery, and the names of its columns.
+ * wml_asked_rows(rows text, OUT query text, OUT columns text[], OUT types regtype[]):
+ * a query that can stand as a subquery, and the names and types of its columns.
  */
 Datum
 wml_asked_rows(PG_FUNCTION_ARGS)
@@ -94,8 +104,8 @@ wml_asked_rows(PG_FUNCTION_ARGS)
 	SPIPlanPtr	plan;
 	CachedPlanSource *source;
 	Query	   *query;
-	Datum		values[2];
-	bool		nulls[2] = {false, false};
+	Datum		values[3];
+	bool		nulls[3] = {false};
 
 	wml_require_arg(fcinfo, 0, "rows");
 	sql = as_query(text_to_cstring(PG_GETARG_TEXT_PP(0)));
@@ -118,6 +128,7 @@ wml_asked_rows(PG_FUNCTION_ARGS)
 	spi_context = MemoryContextSwitchTo(context);
 	values[0] = CStringGetTextDatum(statement_text(sql, source->raw_parse_tree));
 	values[1] = column_names(source->resultDesc);
+	values[2] = column_types(source->resultDesc);
 	MemoryContextSwitchTo(spi_context);
 	SPI_finish();
 	return HeapTupleGetDatum(heap_form_tuple(result, values, nulls));
