@@ -105,7 +105,7 @@ CREATE FUNCTION wml_predict_interval(prior wml_prior, gram wml_gram, x float8[],
 COMMENT ON FUNCTION wml_predict_interval(wml_prior, wml_gram, float8[], float8, float8[]) IS 'prediction at x with bounds for a new observation and for its mean';
 
 CREATE FUNCTION wml_task_fit(prior wml_prior, gram wml_gram, descriptor float8[] DEFAULT NULL, OUT weight float8,
-		OUT noise float8, OUT distance float8, OUT expected float8)
+		OUT noise float8, OUT distance float8, OUT expected float8, OUT belongs bool)
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION wml_task_fit(wml_prior, wml_gram, float8[]) IS 'whether the task fits the prior: its weight, its noise, and how far its coefficients are from those of the others';
 

@@ -61,6 +61,7 @@ CREATE TYPE wml_tuned AS (
 	against_target float8,
 	sources int[],
 	alpha float8[],
+	left_out int[],
 	covariance float8[],
 	noise float8,
 	degrees float8,

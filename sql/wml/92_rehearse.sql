@@ -24,23 +24,47 @@ FROM (SELECT *, cardinality(s.features) - features <= @extschema@.wml_related_fe
 $$;
 COMMENT ON FUNCTION wml_task_prior_options(wml_task_set) IS 'what the prior of a task set is learned with';
 
--- With no more rows than coefficients, any responses would be explained exactly, and nothing is known of noise.
-CREATE FUNCTION wml_task_prior(s wml_task_set, OUT prior wml_prior, OUT trouble text)
+-- Tasks that do not belong show under a robust prior of all tasks; five hundred of them tell as much as more would.
+CREATE FUNCTION wml_task_strangers(s wml_task_set, OUT keys text[], OUT deviations float8[])
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET client_min_messages = error SET extra_float_digits = 3 SET DateStyle = ISO AS $$
+BEGIN
+	IF s.family = 'gaussian' AND cardinality(s.features) <= @extschema@.wml_related_features() THEN
+		EXECUTE format($sql$
+			WITH known AS MATERIALIZED (SELECT task, gram FROM (%1$s) AS kept WHERE @extschema@.wml_usable(gram)),
+			learned AS MATERIALIZED (SELECT CASE WHEN count(*) >= 4 AND sum(@extschema@.wml_n(gram)) > %2$s THEN
+					@extschema@.wml_prior(array_agg(gram ORDER BY task), method => 'reml', evenness => %2$s, noise => 'own', tasks => 't') END AS prior
+				FROM (SELECT task, gram FROM known ORDER BY md5(task::text), task LIMIT 500) AS sample)
+			SELECT array_agg(task::text ORDER BY task), array_agg(sqrt(f.noise) ORDER BY task)
+			FROM learned, known, @extschema@.wml_task_fit(prior, gram) AS f WHERE NOT f.belongs$sql$,
+			@extschema@.wml_task_current(s), cardinality(s.features)) INTO keys, deviations;
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_task_strangers(wml_task_set) IS 'tasks that do not belong to the others, and the standard deviation of their rows';
+
+-- With no more rows than coefficients, any responses would be explained exactly, and nothing is known of noise.  Tasks that
+-- do not belong would spoil a plain prior.
+CREATE FUNCTION wml_task_prior(s wml_task_set, method text, OUT prior wml_prior, OUT model text, OUT strangers text[], OUT trouble text)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	o record := @extschema@.wml_task_prior_options(s);
+	robust bool;
 BEGIN
 	prior := s.prior;
+	model := 'prior';
 	trouble := 'too few tasks';
 	IF s.family = 'gaussian' THEN
-		EXECUTE format('SELECT CASE WHEN trouble IS NULL THEN @extschema@.wml_prior(grams, method => ''reml'', covariance => %4$L, evenness => %5$s, smooth => %6$L) END, trouble '
+		strangers := (@extschema@.wml_task_strangers(s)).keys;
+		robust := strangers IS NOT NULL OR coalesce(coalesce(method, s.method ->> 'model') = 'robust', false);
+		model := CASE WHEN robust THEN 'robust' ELSE 'prior' END;
+		EXECUTE format('SELECT CASE WHEN trouble IS NULL THEN @extschema@.wml_prior(grams, method => ''reml'', covariance => %4$L, evenness => %5$s, smooth => %6$L, noise => %7$L, tasks => %8$L) END, trouble '
 			'FROM (SELECT array_agg(gram ORDER BY task) AS grams, '
 				'CASE WHEN count(*) < 2 THEN %3$L WHEN sum(@extschema@.wml_n(gram)) <= %1$s THEN ''too few rows'' END AS trouble '
 				'FROM (%2$s) AS known WHERE @extschema@.wml_usable(gram)) AS learned',
-			cardinality(s.features), @extschema@.wml_task_current(s), trouble, o.covariance, o.evenness, o.smooth) INTO prior, trouble;
+			cardinality(s.features), @extschema@.wml_task_current(s), trouble, o.covariance, o.evenness, o.smooth,
+			CASE WHEN robust THEN 'own' ELSE 'common' END, CASE WHEN robust THEN 't' ELSE 'normal' END) INTO prior, trouble;
 	END IF;
 END $$;
-COMMENT ON FUNCTION wml_task_prior(wml_task_set) IS 'prior learned from all tasks of a task set; without one, why';
+COMMENT ON FUNCTION wml_task_prior(wml_task_set, text) IS 'prior learned from all tasks of a task set, plain or robust; without one, why';
 
 -- Keys are told apart by the equality of their type, not by their text.  As text they are handed on under settings that
 -- keep all digits; '3.0' and '3.00' are one number.
@@ -80,11 +104,13 @@ COMMENT ON FUNCTION wml_task_key(wml_task_set, text) IS 'a key as the task set s
 
 -- With a column that tells which rows correspond, the windows are those of the given task's own rows.  What tasks of
 -- other families have in common shows in their working grams at the mean of all.
-CREATE FUNCTION wml_task_sources(s wml_task_set, wanted text, OUT keys text[], OUT grams wml_gram[], OUT windows wml_gram[])
+CREATE FUNCTION wml_task_sources(s wml_task_set, wanted text, strangers text[], OUT keys text[], OUT grams wml_gram[], OUT windows wml_gram[])
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 DECLARE
 	relation text := @extschema@.wml_task_name(s, '_rows');
 	within text := 'task IS NOT NULL';
+	current text := format('SELECT task, gram FROM (%s) AS kept WHERE (task::text <> ALL (%L::text[]) OR task::text = %L) AND @extschema@.wml_usable(gram)',
+		@extschema@.wml_task_current(s), coalesce(strangers, '{}'), wanted);
 	first text;
 	last text;
 BEGIN
@@ -103,19 +129,18 @@ BEGIN
 			WHERE @extschema@.wml_usable(gram)$sql$, @extschema@.wml_task_exposure(s), relation, within)
 			INTO keys, grams USING @extschema@.wml_family(s.prior), @extschema@.wml_prior_mean(s.prior);
 	ELSIF s.along IS NULL THEN
-		EXECUTE format('SELECT array_agg(task::text ORDER BY task), array_agg(gram ORDER BY task) FROM (%s) AS known '
-			'WHERE @extschema@.wml_usable(gram)', @extschema@.wml_task_current(s)) INTO keys, grams;
+		EXECUTE format('SELECT array_agg(task::text ORDER BY task), array_agg(gram ORDER BY task) FROM (%s) AS known', current) INTO keys, grams;
 	ELSE
 		EXECUTE format($sql$
 			SELECT array_agg(task::text), array_agg(gram), array_agg(window_gram)
 			FROM (SELECT known.task, known.gram, w.gram AS window_gram
 				FROM (%s) AS known JOIN (SELECT task, %s AS gram FROM %s WHERE %s GROUP BY task) AS w ON w.task %s known.task
-				WHERE @extschema@.wml_usable(known.gram) AND @extschema@.wml_usable(w.gram) ORDER BY known.task) AS sorted$sql$,
-			@extschema@.wml_task_current(s), @extschema@.wml_task_gram(s), relation, within, s.equality)
+				WHERE @extschema@.wml_usable(w.gram) ORDER BY known.task) AS sorted$sql$,
+			current, @extschema@.wml_task_gram(s), relation, within, s.equality)
 			INTO keys, grams, windows;
 	END IF;
 END $$;
-COMMENT ON FUNCTION wml_task_sources(wml_task_set, text) IS 'all tasks that can be learned from, and their grams over the window of one of them';
+COMMENT ON FUNCTION wml_task_sources(wml_task_set, text, text[]) IS 'all tasks that can be learned from, and their grams over the window of one of them';
 
 -- Rehearsals
 
@@ -155,16 +180,18 @@ $$;
 COMMENT ON FUNCTION wml_rehearsed_query(wml_task_set, int) IS 'query of the rows that a rehearsal uses';
 
 CREATE FUNCTION wml_rehearse_gaussian(s wml_task_set, known int, models text[], OUT tuned wml_tuned, OUT tasks int)
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 DECLARE
+	strangers text[] := (@extschema@.wml_task_strangers(s)).keys;
 	sources @extschema@.wml_gram[];
 	windows @extschema@.wml_gram[];
 BEGIN
 	EXECUTE format($sql$
 		SELECT array_agg(gram ORDER BY task), array_agg(known ORDER BY task)
 		FROM (SELECT task, %1$s AS gram, %1$s FILTER (WHERE number <= %2$s) AS known FROM (%3$s) AS numbered GROUP BY task) AS collected
-		WHERE @extschema@.wml_usable(gram) AND @extschema@.wml_usable(known) AND @extschema@.wml_n(gram) > @extschema@.wml_n(known)$sql$,
-		@extschema@.wml_task_gram(s), known, @extschema@.wml_rehearsed_query(s, known)) INTO sources, windows;
+		WHERE @extschema@.wml_usable(gram) AND @extschema@.wml_usable(known) AND @extschema@.wml_n(gram) > @extschema@.wml_n(known)
+			AND task::text <> ALL ($1)$sql$,
+		@extschema@.wml_task_gram(s), known, @extschema@.wml_rehearsed_query(s, known)) INTO sources, windows USING coalesce(strangers, '{}');
 	tasks := coalesce(cardinality(sources), 0);
 	IF tasks >= 3 THEN
 		tuned := @extschema@.wml_tune(sources[2:], windows[1], windows[2:], models => models);
@@ -228,7 +255,7 @@ BEGIN
 	IF s.family = 'gaussian' THEN
 		EXECUTE format('SELECT count(*) FROM %s', @extschema@.wml_task_name(s)) INTO size;
 		SELECT * INTO r FROM @extschema@.wml_rehearse_gaussian(s, known,
-			CASE WHEN automatic AND size > @extschema@.wml_rehearsed_tasks() THEN '{prior}'::text[] END);
+			CASE WHEN automatic AND size > @extschema@.wml_rehearsed_tasks() THEN '{prior,robust}'::text[] END);
 		t := r.tuned;
 		tasks := r.tasks;
 	ELSE
@@ -243,7 +270,7 @@ BEGIN
 			USING ERRCODE = 'data_exception', DETAIL = format('At least %s tasks must have more than %s rows.', CASE WHEN s.family = 'gaussian' THEN 'three' ELSE 'four' END, known);
 	END IF;
 	model := t.model;
-	weights := CASE WHEN t.model <> 'prior' THEN t.weights END;
+	weights := CASE WHEN t.model NOT IN ('prior', 'robust') THEN t.weights END;
 	against_all_alike := t.rehearsal;
 	against_task_alone := t.against_target;
 	UPDATE @extschema@.wml_task_set AS d
@@ -259,8 +286,15 @@ CREATE FUNCTION wml_rehearse_if_asked(s wml_task_set, known int) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	usual int;
+	strangers text[];
 BEGIN
 	SELECT d.* INTO s FROM @extschema@.wml_task_set AS d WHERE (d.schema_name, d.set_name) = (s.schema_name, s.set_name);
+	strangers := (@extschema@.wml_task_strangers(s)).keys;
+	IF strangers IS NOT NULL THEN
+		RAISE NOTICE 'tasks that do not belong to the others: %', concat_ws(', ', VARIADIC strangers[:10]) || CASE WHEN cardinality(strangers) > 10 THEN ', ...' ELSE '' END
+			USING DETAIL = format('There are %s. Forecasts of other tasks do not learn from them.', cardinality(strangers)),
+				HINT = 'Perhaps some of their rows are mistyped, or in other units.';
+	END IF;
 	IF known > 0 THEN
 		PERFORM @extschema@.wml_rehearse_under(s, known, false);
 	ELSIF known = 0 THEN

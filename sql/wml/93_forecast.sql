@@ -158,7 +158,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_forecast_own(wml_task_set) IS 'expressions that lead from answers to the response''s own units';
 
--- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them, $5: why there is no prior.
+-- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them, $5: why there is no prior,
+-- $6: which prior it is.
 CREATE FUNCTION wml_forecast_query(s wml_task_set, "rows" text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -197,7 +198,7 @@ BEGIN
 		own AS (
 			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM answered)
 		SELECT task::pg_catalog.text, wml_row, %15$s, %16$s, %17$s, %18$s, %19$s, %20$s,
-			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN pg_catalog.concat_ws(' ', (tuned).model, (tuned).weights) ELSE 'prior' END,
+			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN pg_catalog.concat_ws(' ', (tuned).model, (tuned).weights) ELSE $6 END,
 			coalesce(why, CASE WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
 		FROM own ORDER BY wml_position$sql$,
 		rows, why, s.expression, exposure, @extschema@.wml_key_type(s), @extschema@.wml_task_current(s), s.equality,
@@ -219,12 +220,13 @@ COMMENT ON FUNCTION wml_within(text, text, text) IS 'expression limited to a ran
 
 CREATE FUNCTION wml_forecast_tunes(s wml_task_set, method text) RETURNS bool
 	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-SELECT s.family = 'gaussian' AND coalesce(method, s.method ->> 'model', 'prior') <> 'prior'
+SELECT s.family = 'gaussian' AND coalesce(method, s.method ->> 'model', 'prior') NOT IN ('prior', 'robust')
 $$;
 COMMENT ON FUNCTION wml_forecast_tunes(wml_task_set, text) IS 'false if the prior serves all tasks at once';
 
--- Tasks that are known over the same range of `along` share what is read for it.
-CREATE FUNCTION wml_forecast_tune(s wml_task_set, wanted anyarray, method text, OUT tasks text[], OUT tuned wml_tuned[])
+-- Tasks that are known over the same range of `along` share what is read for it.  What is best for others is not for one
+-- that does not belong to them: its rows may be mistyped, and a robust prior can tell.
+CREATE FUNCTION wml_forecast_tune(s wml_task_set, wanted anyarray, method text, strangers text[], OUT tasks text[], OUT tuned wml_tuned[])
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 DECLARE
 	key text;
@@ -246,9 +248,10 @@ BEGIN
 		CASE WHEN s.along IS NULL THEN format('(%s) AS known', @extschema@.wml_task_current(s)) ELSE @extschema@.wml_task_name(s, '_rows') END, s.equality) USING wanted
 	LOOP
 		key := @extschema@.wml_task_key(s, w.task);
+		CONTINUE WHEN method IS NULL AND key = ANY (strangers);
 		IF range IS DISTINCT FROM w.range THEN
 			range := w.range;
-			SELECT * INTO known FROM @extschema@.wml_task_sources(s, key);
+			SELECT * INTO known FROM @extschema@.wml_task_sources(s, key, strangers);
 		END IF;
 		t := @extschema@.wml_task_tune(s, key, method, known.keys, known.grams, known.windows);
 		done := done + 1;
@@ -262,12 +265,12 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION wml_forecast_tune(wml_task_set, anyarray, text) IS 'tunes each task that is forecast';
+COMMENT ON FUNCTION wml_forecast_tune(wml_task_set, anyarray, text, text[]) IS 'tunes each task that is forecast';
 
 CREATE FUNCTION wml_forecast_tasks("rows" text) RETURNS text
 	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 SELECT format('SELECT t.tasks, t.tuned FROM (SELECT pg_catalog.array_agg(DISTINCT wml_task) AS wanted FROM (%s) AS wml_cast) AS w, '
-	'@extschema@.wml_forecast_tune($1, w.wanted, $2) AS t', rows)
+	'@extschema@.wml_forecast_tune($1, w.wanted, $2, $3) AS t', rows)
 $$;
 COMMENT ON FUNCTION wml_forecast_tasks(text) IS 'statement that tunes the tasks of rows';
 
@@ -279,9 +282,9 @@ BEGIN
 	ELSIF s.family <> 'gaussian' AND method <> 'prior' THEN
 		RAISE EXCEPTION 'the % family has no method "%"', s.family, method
 			USING ERRCODE = 'invalid_parameter_value', HINT = 'Its forecasts come from the prior.';
-	ELSIF method NOT IN ('prior', 'tune', 'stack', 'erm', 'maml', 'fomaml', 'reptile') THEN
+	ELSIF method NOT IN ('prior', 'robust', 'tune', 'stack', 'erm', 'maml', 'fomaml', 'reptile') THEN
 		RAISE EXCEPTION 'unrecognized method: "%"', method
-			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: prior, tune, stack, erm, maml, fomaml, reptile.';
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Available values: prior, robust, tune, stack, erm, maml, fomaml, reptile.';
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_check_forecast(wml_task_set, float8, text) IS 'checks the arguments of a forecast';
@@ -309,15 +312,15 @@ BEGIN
 	END IF;
 	asked := @extschema@.wml_asked_rows($2);
 	s := @extschema@.wml_forecast_columns(s, asked.columns);
-	learned := @extschema@.wml_task_prior(s);
+	learned := @extschema@.wml_task_prior(s, $4);
 	-- what is executed names everything in full, but for what the user wrote
 	FOREACH checked IN ARRAY ARRAY[false, true] LOOP
 		BEGIN
 			statement := @extschema@.wml_forecast_rows(s, asked.query, asked.columns, asked.types, checked);
 			IF @extschema@.wml_forecast_tunes(s, $4) THEN
-				EXECUTE @extschema@.wml_forecast_tasks(statement) INTO tasks, tuned USING s, $4;
+				EXECUTE @extschema@.wml_forecast_tasks(statement) INTO tasks, tuned USING s, $4, learned.strangers;
 			END IF;
-			RETURN QUERY EXECUTE @extschema@.wml_forecast_query(s, statement) USING learned.prior, $3, tasks, tuned, learned.trouble;
+			RETURN QUERY EXECUTE @extschema@.wml_forecast_query(s, statement) USING learned.prior, $3, tasks, tuned, learned.trouble, learned.model;
 			EXIT;
 		EXCEPTION WHEN data_exception OR integrity_constraint_violation THEN
 			-- if it is a value of some row, the second try says so there
@@ -365,8 +368,8 @@ CREATE FUNCTION wml_explain_under(s wml_task_set, wanted text)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 #variable_conflict use_column
 DECLARE
-	known record := @extschema@.wml_task_sources(s, wanted);
-	learned record := @extschema@.wml_task_prior(s);
+	learned record := @extschema@.wml_task_prior(s, NULL);
+	known record := @extschema@.wml_task_sources(s, wanted, learned.strangers);
 	prior @extschema@.wml_prior := learned.prior;
 	target @extschema@.wml_gram;
 	tuned @extschema@.wml_tuned;
@@ -383,7 +386,7 @@ BEGIN
 	ELSIF NOT @extschema@.wml_usable(target) THEN
 		target := NULL;
 	END IF;
-	IF target IS NOT NULL AND @extschema@.wml_forecast_tunes(s, NULL) THEN
+	IF target IS NOT NULL AND @extschema@.wml_forecast_tunes(s, NULL) AND wanted = ANY (learned.strangers) IS NOT TRUE THEN
 		tuned := @extschema@.wml_task_tune(s, wanted, NULL, known.keys, known.grams, known.windows);
 	END IF;
 	RETURN QUERY SELECT 'rows', 'known', coalesce(@extschema@.wml_n(target), 0)::float8, NULL::float8, NULL::float8, NULL::float8;
@@ -409,6 +412,8 @@ BEGIN
 				unnest(known.keys[:place - 1] || known.keys[place + 1:], alpha) WITH ORDINALITY AS w (k, a, i)
 			WHERE a > 0.001 ORDER BY a DESC, i LIMIT 10;
 	END IF;
+	RETURN QUERY SELECT 'left out', k, d, NULL::float8, NULL::float8, NULL::float8
+		FROM @extschema@.wml_task_strangers(s) AS t, unnest(t.keys, t.deviations) AS u (k, d) WHERE k IS DISTINCT FROM wanted ORDER BY d DESC, k LIMIT 10;
 	-- that of this target, or else that of the task set
 	RETURN QUERY SELECT 'rehearsal', CASE WHEN tuned.model IS NULL THEN concat_ws(' ', s.method ->> 'model', s.method ->> 'weights')
 			ELSE concat_ws(' ', tuned.model, tuned.weights) END || n, v, NULL::float8, NULL::float8, NULL::float8

@@ -31,3 +31,22 @@ SELECT :'name', known, sqrt(avg(square) FILTER (WHERE model = 'plain' AND NOT ty
 FROM error JOIN chance USING (known) GROUP BY known;
 SELECT format('%-18s %5s  %s (%s)   %s (%s +- %s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), to_char(robust, 'FM99990.0000'),
 	round((robust / plain)::numeric, 3), round(ratio_error::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known;
+
+-- the same of wml_tune, for 16 targets by lot that are not mistyped, from 200 sources at the most
+CREATE TEMP TABLE few AS
+SELECT * FROM source WHERE task IN (SELECT task FROM source ORDER BY md5(task) LIMIT 200);
+CREATE TEMP TABLE tuned AS
+SELECT known, typed, task, gram, rest, wml_tune(grams, gram) AS tuned, names
+FROM target AS t, unnest('{f,t}'::bool[]) AS f (typed), LATERAL (
+	SELECT array_agg(CASE WHEN f.typed THEN few.typed ELSE clean END ORDER BY task) AS grams, array_agg(task ORDER BY task) AS names FROM few WHERE few.task <> t.task) AS s
+WHERE repeat = 1 AND task IN (SELECT task FROM few WHERE NOT bad ORDER BY md5('target ' || task) LIMIT 16);
+INSERT INTO mistyped_tuned
+SELECT :'name', known, sqrt(avg(square) FILTER (WHERE NOT typed)), sqrt(avg(square) FILTER (WHERE typed)), avg(cover) FILTER (WHERE NOT typed), avg(cover) FILTER (WHERE typed),
+	avg(found) FILTER (WHERE typed), avg(others) FILTER (WHERE typed), avg(others) FILTER (WHERE NOT typed)
+FROM (SELECT known, typed, wml_mse(rest, (tuned).coef) AS square,
+		(SELECT avg((y BETWEEN lower AND upper)::int) FROM lot JOIN example USING (id, task), wml_predict_interval(tuned, 1 || u, 0.9) WHERE lot.task = tuned.task AND repeat = 1 AND place > known) AS cover,
+		(SELECT avg((names[i] = ANY (ARRAY(SELECT task FROM few WHERE bad)))::int * cardinality((tuned).left_out)) FROM unnest((tuned).left_out) AS i) / nullif((SELECT count(*) FROM few WHERE bad), 0) AS found,
+		(SELECT count(*) FROM unnest((tuned).left_out) AS i WHERE NOT typed OR names[i] <> ALL (ARRAY(SELECT task FROM few WHERE bad))) AS others
+	FROM tuned) AS judged GROUP BY known;
+SELECT format('%-18s %5s  %s   wml_tune (mistyped / clean %s; 90 %% intervals cover %s, mistyped %s; mistyped sources left out %s, others %s, of clean ones %s)', set, known, to_char(clean, 'FM99990.0000'),
+	round((typed / clean)::numeric, 3), round(cover::numeric, 2), round(cover_typed::numeric, 2), round(found::numeric, 2), round(others::numeric, 2), round(others_clean::numeric, 2)) FROM mistyped_tuned WHERE set = :'name' ORDER BY known;

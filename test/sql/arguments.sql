@@ -42,7 +42,7 @@ SELECT wml_prior(array_agg(gram), descriptors => array_fill(0::float8, ARRAY[12,
 
 -- rows that no posterior can be found for are rows that are not finite
 SELECT wml_n(gram), wml_usable(gram), wml_dims(gram)
-FROM (SELECT wml_kept_gram(ARRAY[1, 1e150 * i], 1, '{v=2 d=2 descriptors=1 family=poisson flags=0 rank=2 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 parameters=0 shape=0 power=0 spread=0 dispersion=0 smooth=0 smooth_degrees=0 design_rank=0 mean=[1e300 1e300] factor=[1e300; 1e300 1e300] mean_covariance=[1; 0 1]}', 1, 1) AS gram
+FROM (SELECT wml_kept_gram(ARRAY[1, 1e150 * i], 1, '{v=2 d=2 descriptors=1 family=poisson flags=0 rank=2 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 parameters=0 shape=0 power=0 limit=0 spread=0 dispersion=0 smooth=0 smooth_degrees=0 design_rank=0 mean=[1e300 1e300] factor=[1e300; 1e300 1e300] mean_covariance=[1; 0 1]}', 1, 1) AS gram
 	  FROM generate_series(1, 5) AS i) AS kept;
 
 -- more memory than any machine has is an error before it is taken

@@ -162,5 +162,5 @@ SELECT wml_fit(sources, target, windows => windows[1:4] || windows[6] || windows
 SELECT wml_fit_weights(sources, target, windows => windows || NULL::wml_gram) FROM given;
 SELECT wml_predict_interval((SELECT wml_tune(sources, target, windows) FROM given), '{1,2}');
 SELECT wml_predict_interval((SELECT wml_tune(sources, target, windows) FROM given), '{1,2,3}', 1);
-SELECT wml_predict_interval(ROW('{1,2}', 'erm', NULL, 0, 0, 0, 0, true, 0, 0, 1, 1, 1, '{}', '{}', '{{1,2},{3,4}}', -1, 1, '{1}')::wml_tuned, '{1,2}');
-SELECT wml_predict_interval(ROW('{1,2}', 'erm', NULL, 0, 0, 0, 0, true, 0, 0, 1, 1, 1, '{}', '{}', '{{1,2}}', 1, 1, '{1}')::wml_tuned, '{1,2}');
+SELECT wml_predict_interval(ROW('{1,2}', 'erm', NULL, 0, 0, 0, 0, true, 0, 0, 1, 1, 1, '{}', '{}', '{}', '{{1,2},{3,4}}', -1, 1, '{1}')::wml_tuned, '{1,2}');
+SELECT wml_predict_interval(ROW('{1,2}', 'erm', NULL, 0, 0, 0, 0, true, 0, 0, 1, 1, 1, '{}', '{}', '{}', '{{1,2}}', 1, 1, '{1}')::wml_tuned, '{1,2}');

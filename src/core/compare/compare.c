@@ -14,7 +14,7 @@
 #include "core/weights/embedding.h"
 #include "core/model/objective.h"
 
-static const char *const learner_words[] = {"prior", "stack", "smooth"};
+static const char *const learner_words[] = {"prior", "stack", "smooth", "robust"};
 
 const WmlcWords wmlc_learner_words = WMLC_MORE_WORDS(&wmlc_objective_words, learner_words);
 

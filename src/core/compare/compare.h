@@ -26,7 +26,8 @@ enum
 {
 	WMLC_LEARN_PRIOR = WMLC_OBJECTIVES, /* a prior; then the target's posterior mean */
 	WMLC_LEARN_STACK,			/* the weighted mean of the sources' shrunken coefficients */
-	WMLC_LEARN_SMOOTH			/* a prior with a smooth part that tasks share */
+	WMLC_LEARN_SMOOTH,			/* a prior with a smooth part that tasks share */
+	WMLC_LEARN_ROBUST			/* a prior whose tasks have their own noise, and some do not belong */
 };
 
 extern const WmlcWords wmlc_learner_words;

@@ -13,8 +13,11 @@
  * error of the method chosen by less than 1 %.
  */
 static const int default_models[] = {
-	WMLC_ERM, WMLC_MAML, WMLC_LEARN_STACK, WMLC_LEARN_PRIOR /* which may be left out: the last */
+	WMLC_ERM, WMLC_MAML, WMLC_LEARN_STACK, WMLC_LEARN_PRIOR, WMLC_LEARN_ROBUST
 };
+
+/* The last of these, which may be left out. */
+#define DEFAULT_PRIORS 2
 
 /* With features of a smooth part, of which there are many, the priors alone. */
 static const int smooth_models[] = {WMLC_LEARN_PRIOR, WMLC_LEARN_SMOOTH};
@@ -33,12 +36,6 @@ static const int no_steps[] = {0};
 
 /* Default step size, as a share of 1 / curvature. */
 #define DEFAULT_ETA 0.1
-
-/*
- * The memory of a prior grows with the fourth power of the features, its time
- * even faster; beyond so many of them it is there only for those who ask.
- */
-#define MOST_PRIOR_DIMS 40
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define USE_DEFAULT(list, count, array) \
@@ -64,7 +61,7 @@ complete(const WmlcGridOptions *given)
 	if (options.models == NULL)
 	{
 		options.models = default_models;
-		options.model_count = COUNT(default_models) - (options.d > MOST_PRIOR_DIMS);
+		options.model_count = COUNT(default_models) - (options.d > WMLC_MOST_PRIOR_DIMS ? DEFAULT_PRIORS : 0);
 	}
 	USE_DEFAULT(options.weights, options.weights_count, default_weights);
 	USE_DEFAULT(options.ridges, options.ridge_count, default_ridges);
@@ -111,8 +108,8 @@ wmlc_grid_bounds(const WmlcGridOptions *given, double *learners, double *weighti
 	objectives = 1.0 + (double) options.model_count * (1.0 + fmax(options.eta_count, 1.0)) *
 		options.whiten_count;
 	*weightings = 1.0 + (double) options.weights_count * shrinks * options.whiten_count;
-	*learners = objectives + 2.0 * evennesses + 1.0;
-	*methods = 2.0 + 2.0 * evennesses + stacks + objectives * *weightings * options.ridge_count *
+	*learners = objectives + WMLC_KINDS_OF_PRIORS * evennesses + 1.0;
+	*methods = 2.0 + WMLC_KINDS_OF_PRIORS * evennesses + stacks + objectives * *weightings * options.ridge_count *
 		(options.source_rows_count + steps);
 	*weightings += stacks;
 }
@@ -352,13 +349,26 @@ wmlc_grid_select(const WmlcGrid *grid, const bool *wanted, WmlcGrid *selection)
 	}
 }
 
+static bool
+has_learner(const WmlcGrid *grid, int kind)
+{
+	for (int i = 0; i < grid->learner_count; i++)
+	{
+		if (grid->learners[i].kind == kind)
+			return true;
+	}
+	return false;
+}
+
 WmlcStanding
 wmlc_grid_standing(const WmlcGrid *grid, int method)
 {
 	double		shrink = grid->weightings[grid->methods[method].weighting].shrink;
+	int			kind = grid->learners[grid->methods[method].learner].kind;
 
+	/* a robust prior has noises and tails to learn on top of the plain one: beside that, it must show what for */
 	if (method == WMLC_BASELINE_UNIFORM ||
-		wmlc_learns_prior(grid->learners[grid->methods[method].learner].kind))
+		(wmlc_learns_prior(kind) && !(kind == WMLC_LEARN_ROBUST && has_learner(grid, WMLC_LEARN_PRIOR))))
 		return WMLC_INCUMBENT;
 
 	/* a slight penalty tells two sources from each other that are equally good */

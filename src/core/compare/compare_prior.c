@@ -24,8 +24,13 @@
 #include <string.h>
 
 #include "core/base/arena.h"
+#include "core/prior/belong.h"
 #include "core/prior/posterior.h"
 #include "core/prior/prior.h"
+
+/* Fewer tasks than these do not tell who does not belong, and not more than one in so many is a stranger. */
+#define LEAST_SCREENED 4
+#define TASKS_PER_STRANGER 5
 
 /* At most one source in so many is missing for the sake of other rehearsals. */
 #define SOURCES_PER_ABSENT 8
@@ -70,6 +75,7 @@ set_features(State *state, int kind, void *work)
 
 	state->options.method = WMLC_PRIOR_REML;
 	state->options.covariance = WMLC_PRIOR_FULL;
+	state->options.own_noise = state->options.student = kind == WMLC_LEARN_ROBUST;
 	state->dims = 0;
 	for (int i = 0; i < c->d; i++)
 		state->dims += all || !c->smooth[i];
@@ -236,16 +242,28 @@ share_prior(State *state, size_t first)
 	return trial;
 }
 
+static WmlcStatus
+find_posterior(const State *state, const WmlcGram *known, WmlcPosterior *posterior)
+{
+	double	   *lo = state->known + wmlc_gram_entries(state->dims);
+	WmlcTarget	target = {
+		.moments = state->known,
+		.moments_lo = lo,
+		.rows = (double) wmlc_gram_weighted_rows(known),
+		.poll = state->options.poll
+	};
+
+	select_sums(state, known, state->known, lo);
+	return wmlc_posterior_of(&state->prior, &target, posterior, state->work);
+}
+
 /* The posterior mean of a target's known rows. */
 static WmlcStatus
 predict_coefficients(const State *state, const WmlcGram *known, double *w)
 {
-	double	   *lo = state->known + wmlc_gram_entries(state->dims);
 	WmlcPosterior posterior;
-	WmlcStatus	status;
+	WmlcStatus	status = find_posterior(state, known, &posterior);
 
-	select_sums(state, known, state->known, lo);
-	status = wmlc_posterior(&state->prior, state->known, lo, &posterior, state->work);
 	memset(w, 0, known->dims * sizeof(double));
 	for (int i = 0; i < state->dims && status == WMLC_OK; i++)
 		w[state->feature[i]] = posterior.coef[i];
@@ -289,4 +307,71 @@ wmlc_compare_prior(const WmlcComparison *comparison, int method, double *coeffic
 		}
 	}
 	return WMLC_OK;
+}
+
+/* Features of the sources in which they are compared: those that are not smooth. */
+static bool
+can_screen(const WmlcComparison *c)
+{
+	int			dims = 0;
+
+	for (int i = 0; i < c->d; i++)
+		dims += c->smooth == NULL || !c->smooth[i];
+	return dims <= WMLC_MOST_PRIOR_DIMS && c->source_count >= LEAST_SCREENED;
+}
+
+size_t
+wmlc_compare_screen_workspace(const WmlcComparison *comparison)
+{
+	return can_screen(comparison) ? wmlc_compare_prior_workspace(comparison, WMLC_LEARN_ROBUST) : 0;
+}
+
+/* Who belongs under the prior, and how many do not. */
+static WmlcStatus
+find_strangers(const State *state, bool *belongs, size_t *strangers)
+{
+	const WmlcComparison *c = state->comparison;
+
+	*strangers = 0;
+	for (size_t j = 0; j < c->source_count; j++)
+	{
+		WmlcPosterior posterior;
+		WmlcStatus	status = wmlc_interrupted(state->options.poll) ? WMLC_INTERRUPTED
+			: find_posterior(state, c->sources[j], &posterior);
+
+		if (status != WMLC_OK)
+			return status;
+		belongs[j] = wmlc_belongs(&posterior);
+		*strangers += !belongs[j];
+	}
+	return WMLC_OK;
+}
+
+WmlcStatus
+wmlc_compare_screen(const WmlcComparison *comparison, bool *belongs, void *work, WmlcPoll poll)
+{
+	State		state = {.comparison = comparison};
+	size_t		strangers = 0;
+	WmlcStatus	status = WMLC_OK;
+
+	if (can_screen(comparison))
+	{
+		work = set_features(&state, WMLC_LEARN_ROBUST, work);
+		state.options.evenness = state.dims;
+		state.options.poll = poll;
+		lay_out(&state, comparison, work);
+		gather_tasks(&state);
+		status = wmlc_prior_fit(&state.tasks, &state.options, &state.prior, state.work);
+		if (status == WMLC_OK)
+			status = find_strangers(&state, belongs, &strangers);
+	}
+
+	/* what cannot be fitted is for the methods to say */
+	for (size_t j = 0; j < comparison->source_count; j++)
+	{
+		if (status != WMLC_OK || strangers == 0 ||
+			(strangers > 1 && strangers * TASKS_PER_STRANGER > comparison->source_count))
+			belongs[j] = true;
+	}
+	return status == WMLC_INTERRUPTED ? status : WMLC_OK;
 }

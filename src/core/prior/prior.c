@@ -82,7 +82,7 @@ clear_prior(WmlcPrior *prior, int dims)
 	prior->noise_degrees = prior->loglik = prior->parameters = 0.0;
 	prior->outlying = prior->dominance = 0.0;
 	prior->smooth_sd = prior->smooth_degrees = 0.0;
-	prior->noise_shape = prior->noise_power = prior->spread_degrees = prior->dispersion = 0.0;
+	prior->noise_shape = prior->noise_power = prior->noise_limit = prior->spread_degrees = prior->dispersion = 0.0;
 	prior->family = WMLC_GAUSSIAN;
 	prior->descriptors = 1;
 	prior->iterations = prior->rank = prior->design_rank = 0;
@@ -414,6 +414,8 @@ describe(FitMemory *memory, double response_scale, WmlcPrior *prior)
 		prior->noise_power = fit->task_prior.noise_power;
 		prior->noise = fit->task_prior.noise_rate / prior->noise_shape
 			* response_scale * response_scale;
+		prior->noise_limit = fmin(wmlc_noise_limit(&fit->task_prior, &fit->reduced)
+								  * response_scale * response_scale, DBL_MAX);
 	}
 	if (options->student)
 		prior->spread_degrees = fit->task_prior.degrees;

@@ -163,6 +163,7 @@ typedef struct WmlcPrior
 	 */
 	double		noise_shape;
 	double		noise_power;	/* and S is that of noise, and goes with this power of s2_j */
+	double		noise_limit;	/* and a task with a larger s2_j does not belong: see belong.h */
 	double		spread_degrees; /* if positive, w_j has Student's t, S its scale */
 	double		dispersion;		/* of the family, where it has one */
 	WmlcFamily	family;

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 
 #include "core/base/gamma.h"
+#include "core/base/student.h"
+#include "core/prior/belong.h"
 #include "core/prior/prior_internal.h"
 
 #define LANES WMLC_PRIOR_LANES
@@ -50,6 +52,9 @@
 
 /* The median deviation of a normal variable */
 #define MEDIAN_DEVIATION 0.6745
+
+/* A quarter of so many tasks tells little of the upper half of the noises. */
+#define FEW_NOISES 5.0
 
 double
 wmlc_gamma_evidence(double shape, double rate, double x, double information)
@@ -267,6 +272,35 @@ wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes *s
 	deviation = median(prior->sorted, count) / MEDIAN_DEVIATION;
 	prior->noise_shape = wmlc_clamp(shape_of_variance(fmax(deviation * deviation - chance / count, 1e-3)), LEAST_SHAPE, 100.0);
 	prior->noise_rate = prior->noise_shape * exp(middle);
+}
+
+/*
+ * A noise that hardly any task exceeds.  The gamma distribution fits all noises, those of
+ * quiet tasks too, and where many of these are all but without noise, hardly any noise is too
+ * large for it.  So the logarithms of those above the median have a say of their own, as
+ * if they were the upper half of a normal distribution.
+ */
+double
+wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced)
+{
+	size_t		count = 0;
+	double		middle,
+				spread;
+
+	for (size_t j = 0; j < reduced->blocks * LANES; j++)
+	{
+		const WmlcLanes *numbers = wmlc_reduced_numbers(reduced, j / LANES);
+
+		if (numbers[WMLC_TASK_ALPHA][j % LANES] > 0.0)
+			prior->sorted[count++] = log(wmlc_task_noise(numbers, j % LANES));
+	}
+	if (count == 0)
+		return 0.0;
+	qsort(prior->sorted, count, sizeof(double), by_size);
+	middle = prior->sorted[(count - 1) / 2];
+	spread = (prior->sorted[3 * (count - 1) / 4] - middle) / MEDIAN_DEVIATION * (1.0 + FEW_NOISES / (double) count);
+	return exp(middle + fmax(2.0 * log(WMLC_FAR_OFF),
+							 spread * wmlc_student_bound(1.0 - 2.0 * WMLC_STRANGE / (double) count, INFINITY)));
 }
 
 /* The tail of the beta distribution, but for a factor near one, in all tasks */

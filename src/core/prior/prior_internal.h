@@ -569,6 +569,9 @@ extern void wmlc_guess_degrees(WmlcTaskPrior *prior, double given);
 extern void wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced,
 							  WmlcLanes *statistics);
 
+/* A noise that hardly any task exceeds, v in internal units */
+extern double wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced);
+
 /* What each task counts under the distribution of noises as it is */
 extern void wmlc_believe_noises(const WmlcTaskPrior *prior, const WmlcReduced *reduced,
 								WmlcLanes *statistics);

@@ -171,6 +171,16 @@ against_target(const WmlContest *contest)
 		: chosen->rehearsal / alone->rehearsal;
 }
 
+static Datum
+integers(const int *numbers, int count)
+{
+	Datum	   *datums = (Datum *) palloc(Max(count, 1) * sizeof(Datum));
+
+	for (int i = 0; i < count; i++)
+		datums[i] = Int32GetDatum(numbers[i]);
+	return PointerGetDatum(construct_array(datums, count, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+}
+
 /* Positions and weights of the heaviest sources, but those without weight. */
 static void
 put_top_sources(const WmlContest *contest, Datum *positions, Datum *weights)
@@ -178,7 +188,7 @@ put_top_sources(const WmlContest *contest, Datum *positions, Datum *weights)
 	const WmlcMethod *method = &contest->grid.methods[contest->chosen];
 	const double *alpha = wmlc_compare_alpha(&contest->comparison, contest->fold_count,
 											 method->weighting, contest->work);
-	Datum		top_positions[TOP_SOURCES];
+	int			top_positions[TOP_SOURCES];
 	Datum		top_weights[TOP_SOURCES];
 	int			top[TOP_SOURCES];
 	int			count = 0;
@@ -200,11 +210,10 @@ put_top_sources(const WmlContest *contest, Datum *positions, Datum *weights)
 	}
 	for (int i = 0; i < count; i++)
 	{
-		top_positions[i] = Int32GetDatum(contest->positions[top[i]]);
+		top_positions[i] = contest->positions[top[i]];
 		top_weights[i] = Float8GetDatum(alpha[top[i]]);
 	}
-	*positions = PointerGetDatum(construct_array(top_positions, count, INT4OID, sizeof(int32), true,
-												 TYPALIGN_INT));
+	*positions = integers(top_positions, count);
 	*weights = PointerGetDatum(construct_array(top_weights, count, FLOAT8OID, sizeof(float8),
 											   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
@@ -256,6 +265,7 @@ enum
 	TUNED_AGAINST_TARGET,
 	TUNED_SOURCES,
 	TUNED_ALPHA,
+	TUNED_LEFT_OUT,
 	TUNED_COVARIANCE,
 	TUNED_NOISE,
 	TUNED_DEGREES,
@@ -307,6 +317,7 @@ tune(FunctionCallInfo fcinfo, bool in_folds)
 	nulls[TUNED_REHEARSAL] = isnan(verdict->rehearsal);
 	nulls[TUNED_AGAINST_TARGET] = isnan(against_target(contest));
 	put_top_sources(contest, &values[TUNED_SOURCES], &values[TUNED_ALPHA]);
+	values[TUNED_LEFT_OUT] = integers(contest->left_out, contest->left_out_count);
 	put_calibration(contest, values, nulls);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
 }

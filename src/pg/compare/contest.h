@@ -21,6 +21,8 @@ typedef struct WmlContest
 	WmlcComparison comparison;
 	const WmlcGram **sources;	/* those that are not NULL */
 	int		   *positions;		/* their places in the argument, from 1 */
+	int		   *left_out;		/* places of sources that do not belong and take no part, in order */
+	int			left_out_count;
 	const WmlcGram **windows;	/* of the sources, or NULL */
 	const WmlcGram **rests;		/* what the sources have beside their windows, or NULL */
 	const WmlcGram **folds;
@@ -45,6 +47,10 @@ typedef struct WmlContest
 
 /* Hold the contest that the arguments ask for; the target comes in folds or as a whole. */
 extern WmlContest *wml_hold_contest(FunctionCallInfo fcinfo, bool in_folds);
+
+/* The arguments, checked: target, sources, windows, and what the grid is to have. */
+extern void wml_read_contest(FunctionCallInfo fcinfo, bool in_folds, WmlContest *contest,
+							 WmlcGridOptions *options);
 
 /*
  * Where more sources can forecast than have rehearsed, let those methods that could

@@ -12,6 +12,7 @@
 #include "funcapi.h"
 #include "utils/memutils.h"
 
+#include "core/prior/belong.h"
 #include "core/prior/posterior.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
@@ -159,7 +160,8 @@ wml_task_fit(PG_FUNCTION_ARGS)
 			Float8GetDatum(posterior.weight),
 			Float8GetDatum(prior.noise > 0.0 ? posterior.sd * posterior.sd : 0.0),
 			Float8GetDatum(posterior.distance),
-			Float8GetDatum(posterior.used)
+			Float8GetDatum(posterior.used),
+			BoolGetDatum(wmlc_belongs(&posterior))
 		};
 
 		return wml_composite(fcinfo, values, NULL);

@@ -45,6 +45,7 @@ typedef struct WmlPrior
 	double		parameters;
 	double		noise_shape;
 	double		noise_power;
+	double		noise_limit;
 	double		spread_degrees;
 	double		dispersion;
 	double		smooth_sd;

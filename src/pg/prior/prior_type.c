@@ -76,6 +76,7 @@ wml_prior_view(WmlPrior *prior)
 		.noise = prior->noise,
 		.noise_shape = prior->noise_shape,
 		.noise_power = prior->noise_power,
+		.noise_limit = prior->noise_limit,
 		.spread_degrees = prior->spread_degrees,
 		.dispersion = prior->dispersion,
 		.smooth_sd = prior->smooth_sd,
@@ -110,6 +111,7 @@ wml_prior_fill(WmlPrior *prior, const WmlcPrior *fitted, int flags)
 	prior->noise = fitted->noise;
 	prior->noise_shape = fitted->noise_shape;
 	prior->noise_power = fitted->noise_power;
+	prior->noise_limit = fitted->noise_limit;
 	prior->spread_degrees = fitted->spread_degrees;
 	prior->dispersion = fitted->dispersion;
 	prior->smooth_sd = fitted->smooth_sd;
@@ -216,6 +218,7 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	wml_append_number(&out, "parameters", view.parameters);
 	wml_append_number(&out, "shape", view.noise_shape);
 	wml_append_number(&out, "power", view.noise_power);
+	wml_append_number(&out, "limit", view.noise_limit);
 	wml_append_number(&out, "spread", view.spread_degrees);
 	wml_append_number(&out, "dispersion", view.dispersion);
 	wml_append_number(&out, "smooth", view.smooth_sd);
@@ -261,6 +264,7 @@ scan_new_numbers(const char **at, WmlPrior *prior)
 	if (!wml_scan_number(at, "parameters=", &prior->parameters) ||
 		!wml_scan_number(at, "shape=", &prior->noise_shape) ||
 		!wml_scan_number(at, "power=", &prior->noise_power) ||
+		!wml_scan_number(at, "limit=", &prior->noise_limit) ||
 		!wml_scan_number(at, "spread=", &prior->spread_degrees) ||
 		!wml_scan_number(at, "dispersion=", &prior->dispersion) ||
 		!wml_scan_number(at, "smooth=", &prior->smooth_sd) ||
@@ -388,6 +392,7 @@ wml_prior_send(PG_FUNCTION_ARGS)
 	pq_sendfloat8(&buffer, prior->parameters);
 	pq_sendfloat8(&buffer, prior->noise_shape);
 	pq_sendfloat8(&buffer, prior->noise_power);
+	pq_sendfloat8(&buffer, prior->noise_limit);
 	pq_sendfloat8(&buffer, prior->spread_degrees);
 	pq_sendfloat8(&buffer, prior->dispersion);
 	pq_sendfloat8(&buffer, prior->smooth_sd);
@@ -431,6 +436,7 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 		prior->parameters = pq_getmsgfloat8(buffer);
 		prior->noise_shape = pq_getmsgfloat8(buffer);
 		prior->noise_power = pq_getmsgfloat8(buffer);
+		prior->noise_limit = pq_getmsgfloat8(buffer);
 		prior->spread_degrees = pq_getmsgfloat8(buffer);
 		prior->dispersion = pq_getmsgfloat8(buffer);
 		prior->smooth_sd = pq_getmsgfloat8(buffer);

@@ -86,6 +86,7 @@ test_default(void)
 	check_baselines(&grid);
 	check_order(&grid);
 	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) == 1, "one prior by default");
+	CHECK(count_kind(&grid, WMLC_LEARN_ROBUST) == 1, "and one that is robust");
 
 	/* plain and whitened, shrunk or not; sizes know neither */
 	CHECK(count_joint(&grid, WMLC_MIXTURE, false) == 4, "mixtures");
@@ -124,7 +125,8 @@ test_default(void)
 	options.windows = false;
 	options.d = 200;
 	grid = grid_new(&options);
-	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) == 0, "a prior of very many features by default");
+	CHECK(count_kind(&grid, WMLC_LEARN_PRIOR) + count_kind(&grid, WMLC_LEARN_ROBUST) == 0,
+		  "a prior of very many features by default");
 	CHECK(count_kind(&grid, WMLC_MAML) > 0, "nothing else is left out");
 	grid_free(&grid);
 }
@@ -161,6 +163,7 @@ test_single(void)
 {
 	const int joint[] = {WMLC_ERM};
 	const int prior[] = {WMLC_LEARN_PRIOR};
+	const int robust[] = {WMLC_LEARN_ROBUST};
 	const WmlcRule mixture[] = {WMLC_MIXTURE};
 	const double shrinks[] = {0.5};
 	const double rows[] = {INFINITY};
@@ -190,6 +193,12 @@ test_single(void)
 		  !grid.learners[grid.methods[2].learner].whiten &&
 		  grid.weightings[grid.methods[2].weighting].rule == WMLC_UNIFORM,
 		  "the prior is not the one asked for");
+	grid_free(&grid);
+
+	/* one that is robust has to beat a plain one only where that is there */
+	options.models = robust;
+	grid = grid_new(&options);
+	CHECK(grid.method_count == 3 && wmlc_grid_standing(&grid, 2) == WMLC_INCUMBENT, "a robust prior alone");
 	grid_free(&grid);
 }
 

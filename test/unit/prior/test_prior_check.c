@@ -83,7 +83,7 @@ test_numbers(void)
 	Numbers		numbers;
 	WmlcPrior	prior = create(&numbers);
 	double	   *amounts[] = {&prior.noise, &prior.tasks, &prior.effective_tasks, &prior.rows, &prior.noise_degrees,
-		&prior.parameters, &prior.noise_shape, &prior.noise_power, &prior.spread_degrees, &prior.dispersion, &prior.smooth_sd,
+		&prior.parameters, &prior.noise_shape, &prior.noise_power, &prior.noise_limit, &prior.spread_degrees, &prior.dispersion, &prior.smooth_sd,
 	&prior.smooth_degrees};
 	int		   *counts[] = {&prior.rank, &prior.design_rank, &prior.iterations};
 
