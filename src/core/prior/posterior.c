@@ -23,6 +23,9 @@
 /* A noise that fewer than one in so many tasks have is no matter of scale. */
 #define RARE 1e5
 
+/* What is left of a direction's variance, squared, may be rounding below this: the rows tell all. */
+#define ROUNDED 1e-12
+
 /* With more features than this, predictions are not prepared for. */
 #define MOST_FORMS 64
 
@@ -337,12 +340,14 @@ find_own_share(WmlcPosterior *posterior, PosteriorMemory *memory)
 	double		squares,
 				cubes;
 
+	if (posterior->prior->rank == 0)
+		return 0.0;
 	memcpy(power, inverse, (size_t) d * d * sizeof(double));
 	(void) wmlc_panel_multiply(CblasLower, CblasTrans, d, inverse, d, power, posterior->poll);
 	squares = cblas_ddot(d * d, power, 1, power, 1) - fixed;
 	(void) wmlc_panel_multiply(CblasLower, CblasNoTrans, d, inverse, d, power, posterior->poll);
 	cubes = cblas_ddot(d * d, power, 1, power, 1) - fixed;
-	return squares > 0.0 ? wmlc_clamp(1.0 - cubes / squares, 0.0, 1.0) : 0.0;
+	return squares > ROUNDED * d ? wmlc_clamp(1.0 - cubes / squares, 0.0, 1.0) : 1.0;
 }
 
 /* r of prior_tasks.c */
@@ -744,7 +749,10 @@ find_bound(const WmlcBounds *bounds, VarianceParts parts)
 	double		welch,
 				sum;
 
-	if (!(most > 0.0 && isfinite(most) && isfinite(variance)))
+	/* of features whose squares overflow */
+	if (!isfinite(variance))
+		return variance;
+	if (!(most > 0.0 && isfinite(most)))
 		return most * variance;
 	welch = find_student(bounds, 1.0 / (share * share / bounds->spread_degrees
 										+ rest * rest / bounds->noise_degrees));

@@ -475,6 +475,7 @@ test_variance(void)
 	const double mean[3] = {1.0, -1.0, 0.5};
 	const double factor[9] = {1.0, 0, 0, 0.3, 0.5, 0, -0.3, 0.2, 0.4};
 	const double x[3] = {1.0, 0.7, -1.3};
+	const double far_away[3] = {1e200, 0.7, -1.3};
 	uint64_t	state = 19;
 	TaskSet		sources = draw_tasks(3, 15, 4, 10, mean, factor, 0.6, &state);
 	TaskSet		target = draw_tasks(3, 1, 5, 5, mean, factor, 0.6, &state);
@@ -532,10 +533,41 @@ test_variance(void)
 	CHECK(most.lower < half.lower && half.lower < half.mean_lower, "nested");
 	CHECK(prior.noise_degrees < prior.rows - 3.0 && prior.noise_degrees > prior.rows - 48.0,
 		  "%g degrees of noise", prior.noise_degrees);
+
+	/* squares that overflow leave everything open */
+	wmlc_posterior_predict(&posterior, far_away, &bounds, &most);
+	CHECK(isfinite(most.estimate) && isinf(most.variance) && most.lower == -INFINITY && most.upper == INFINITY
+		  && most.mean_lower == -INFINITY && most.mean_upper == INFINITY, "%g, %g", most.lower, most.mean_upper);
 	free(work);
 	free_prior(&prior);
 	free_tasks(&sources);
 	free_tasks(&target);
+}
+
+/* The more exactly rows tell a direction, the larger its own share, also beside directions without spread. */
+static void
+test_own_share(void)
+{
+	uint64_t	state = 23;
+	double		before = 0.0;
+	void	   *work = malloc(wmlc_posterior_workspace(3));
+
+	for (double noise = 10.0; noise > 1e-30; noise *= 0.1)
+	{
+		uint64_t	same = 37;
+		WmlcPrior	prior = given_prior(3, 2, noise, &same);
+		double		zero[9] = {0};
+		TaskSet		set = draw_tasks(3, 1, 20, 20, prior.mean, zero, 1.0, &state);
+		WmlcPosterior posterior;
+
+		CHECK(wmlc_posterior(&prior, set.moments, set.moments_lo, &posterior, work) == WMLC_OK, "noise %g", noise);
+		CHECK(posterior.own_share > 0.99 * before && posterior.own_share <= 1.0, "%g, noise %g", posterior.own_share, noise);
+		before = posterior.own_share;
+		free_prior(&prior);
+		free_tasks(&set);
+	}
+	CHECK_NEAR(before, 1.0, 1e-5);
+	free(work);
 }
 
 /*
@@ -623,6 +655,7 @@ main(void)
 	test_sum_of_estimates();
 	test_regression();
 	test_variance();
+	test_own_share();
 	test_coverage();
 	return check_summary();
 }
