@@ -10,6 +10,7 @@
 
 #include "access/htup_details.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "core/prior/belong.h"
@@ -130,6 +131,7 @@ wml_posterior(PG_FUNCTION_ARGS)
 		bool		nulls[8] = {false, names == NULL, false, false, false, false, false, !isfinite(moved)};
 
 		/* a coefficient is the mean response at its unit vector */
+		CHECK_FOR_INTERRUPTS();
 		unit[i] = 1.0;
 		wmlc_posterior_predict(&posterior, unit, &bounds, &one);
 		unit[i] = 0.0;
