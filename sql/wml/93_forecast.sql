@@ -65,7 +65,9 @@ DECLARE
 BEGIN
 	labels := s.key || known || ARRAY(SELECT p ->> 'name' FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS e (p, n) ORDER BY n);
 	statements := format(computed, s.task, named) || ARRAY(SELECT 'SELECT ' || c FROM unnest(casts) WITH ORDINALITY AS u (c, i) ORDER BY i)
-		|| ARRAY(SELECT format(computed, p ->> 'value', named) FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS e (p, n) ORDER BY n);
+		-- an array may be of more dimensions than features can be
+		|| ARRAY(SELECT format(computed, format(CASE WHEN p ->> 'kind' = 'array' THEN '@extschema@.wml_features(%s)' ELSE '%s' END, p ->> 'value'), named)
+			FROM jsonb_array_elements(s.parts) WITH ORDINALITY AS e (p, n) ORDER BY n);
 	IF s.exposure_columns IS NOT NULL THEN
 		labels := labels || 'exposure'::text;
 		statements := statements || format(computed, s.exposure, named);
@@ -164,6 +166,7 @@ CREATE FUNCTION wml_forecast_query(s wml_task_set, "rows" text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	why text;
+	lengths text;
 	answer text := '(SELECT ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] FROM @extschema@.%s AS p)';
 	exposure text := CASE WHEN s.exposure_columns IS NULL THEN '1::pg_catalog.float8' ELSE format('(%s)::pg_catalog.float8', s.exposure) END;
 	units record := @extschema@.wml_forecast_own(s);
@@ -175,12 +178,14 @@ BEGIN
 		CASE WHEN p ->> 'kind' = 'enum' AND jsonb_array_length(p -> 'columns') = 1
 			THEN format(' AND (wml_row OPERATOR(pg_catalog.->>) %L) IS NULL', p -> 'columns' ->> 0) END,
 		'missing value: ' || (p ->> 'name'), 'unknown category: ' || (p ->> 'name')), ', '), 'NULL') INTO why FROM jsonb_array_elements(s.parts) AS p;
+	SELECT string_agg(format('WHEN pg_catalog.cardinality(%s) OPERATOR(pg_catalog.<>) %s THEN %L', p ->> 'value', p ->> 'size', 'invalid value: ' || (p ->> 'name')), ' ') INTO lengths
+	FROM jsonb_array_elements(s.parts) AS p WHERE p ->> 'kind' = 'array';
 	RETURN format($sql$
 		WITH asked AS MATERIALIZED (
 			SELECT wml_position, wml_row, wml_task AS task, wml_x AS x, CASE WHEN wml_trouble IS NULL THEN %4$s END AS exposure,
 				CASE WHEN wml_trouble IS NOT NULL THEN wml_trouble
 					WHEN wml_x IS NULL THEN coalesce(CASE WHEN pg_catalog.concat_ws(', ', %2$s) OPERATOR(pg_catalog.<>) '' THEN pg_catalog.concat_ws(', ', %2$s) END, 'missing value')
-					WHEN NOT @extschema@.wml_finite(wml_x) THEN 'not finite' END AS trouble
+					%22$s WHEN NOT @extschema@.wml_finite(wml_x) THEN 'not finite' END AS trouble
 			FROM (SELECT *, CASE WHEN wml_trouble IS NULL THEN %3$s END AS wml_x FROM (%1$s) AS wml_cast OFFSET 0) AS wml_expressed),
 		met AS MATERIALIZED (
 			SELECT asked.*, known.gram, tuned.tuned,
@@ -207,7 +212,7 @@ BEGIN
 		@extschema@.wml_within('estimate', low, high), @extschema@.wml_within('least(bound_1, bound_2)', low, high),
 		@extschema@.wml_within('greatest(bound_1, bound_2)', low, high), @extschema@.wml_within('least(mean_1, mean_2)', low, high),
 		@extschema@.wml_within('greatest(mean_1, mean_2)', low, high), @extschema@.wml_within(units.mean, low, high),
-		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END));
+		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END), lengths);
 END $$;
 COMMENT ON FUNCTION wml_forecast_query(wml_task_set, text) IS 'statement that forecasts rows';
 
@@ -346,7 +351,7 @@ BEGIN
 		RAISE EXCEPTION 'rows must be a JSON object or an array of objects' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	SELECT string_agg(format('wml_object OPERATOR(pg_catalog.->) %L::pg_catalog.text AS %1$I', k), ', ' ORDER BY k) INTO columns
-	FROM (SELECT DISTINCT k FROM jsonb_array_elements(objects) AS o, jsonb_object_keys(o) AS k
+	FROM (SELECT DISTINCT k FROM jsonb_array_elements(objects) AS o, jsonb_object_keys(o) AS k WHERE k <> ''	-- no name of a column
 		UNION SELECT jsonb_object_keys(s.columns) WHERE jsonb_array_length(objects) = 0) AS keys;
 	RETURN format('SELECT %s FROM pg_catalog.jsonb_array_elements(%L) WITH ORDINALITY AS wml_objects (wml_object, wml_number) ORDER BY wml_number', columns, objects);
 END $$;

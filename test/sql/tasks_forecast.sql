@@ -251,6 +251,17 @@ SELECT part, item, value FROM wml_explain('cast_sizes', 8) WHERE part = 'rows';
 RESET client_min_messages;
 SELECT wml_drop('cast_sizes');
 
+-- arrays of another length or of more dimensions than those that were learned; an object's key that names no column
+CREATE TABLE cast_listed AS SELECT t AS task, i, ARRAY[i % 3, cos(i)] AS list, t % 4 + i % 3 + sin(t * 12.9898 + i * 78.233) AS y
+FROM generate_series(1, 8) AS t, generate_series(1, 12) AS i;
+SELECT coefficients FROM wml_learn('cast_lists', 'cast_listed', task => 'task', response => 'y', features => 'list');
+SELECT row ->> 'list' AS list, estimate IS NOT NULL AS estimated, status
+FROM wml_forecast('cast_lists', $$SELECT 1 AS task, list::float8[] FROM unnest('{"{1,2}", "{1}", "{1,2,3}", "{}", NULL, "{1,NULL}", "{1,NaN}"}'::text[]) AS list$$);
+SELECT row -> 'list' AS list, estimate IS NOT NULL AS estimated, status
+FROM wml_forecast('cast_lists', '[{"task": 1, "list": [1, 2], "": 3}, {"task": 1, "list": [[1, 2], [3, 4]]}, {"task": 1, "list": [1]}, {"task": 1, "list": 1}]');
+SELECT wml_drop('cast_lists');
+DROP TABLE cast_listed;
+
 -- neither the response nor, as a category, the task is a feature; a number may be both task and feature
 SELECT wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y', features => 'size, y');
 SELECT wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y + 1', features => 'size, y + 1 AS next');
