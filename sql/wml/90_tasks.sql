@@ -53,6 +53,10 @@ CREATE FUNCTION wml_view_source(view oid) RETURNS oid
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION wml_view_source(oid) IS 'the relation that a view reads, if it is but one';
 
+CREATE FUNCTION wml_trigger_schema(relation oid, trigger name) RETURNS name
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION wml_trigger_schema(oid, name) IS 'schema of the function that a trigger calls';
+
 CREATE FUNCTION wml_live_enter(task_set text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION wml_live_enter(text) IS 'called by triggers: a statement on the rows of a live task set begins';
@@ -188,16 +192,24 @@ ORDER BY c.oid LIMIT 1
 $$;
 COMMENT ON FUNCTION wml_task_moved(wml_task_set) IS 'a task set''s table, if it has another name or schema than when it was learned';
 
--- Called by triggers that do not find the table: when it was dropped, there is nothing to keep current.
-CREATE FUNCTION wml_task_gone(schema_name text, set_name text) RETURNS void
+-- Called by triggers that do not find what they write to, or whose schema has another name than when they were made: they
+-- know the tables by name.  When the task table was dropped, there is nothing to keep current.
+CREATE FUNCTION wml_task_gone(schema_name text, set_name text, home name) RETURNS void
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	s @extschema@.wml_task_set;
 	moved oid;
 BEGIN
-	s.schema_name := schema_name;
 	s.set_name := set_name;
-	moved := @extschema@.wml_task_moved(s);
+	s.schema_name := home;
+	moved := @extschema@.wml_task_relation(s);
+	s.schema_name := schema_name;
+	IF moved = @extschema@.wml_task_relation(s) THEN
+		RAISE EXCEPTION 'task set %.% can no longer be kept current', quote_ident(schema_name), quote_ident(set_name)
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Table %s is missing.', @extschema@.wml_task_name(s, '_pending')),
+			HINT = 'Drop it with wml_drop, or learn it again with replace => true.';
+	END IF;
+	moved := coalesce(moved, @extschema@.wml_task_moved(s));
 	IF moved IS NOT NULL THEN
 		RAISE EXCEPTION 'task set %.% can no longer be kept current', quote_ident(schema_name), quote_ident(set_name)
 			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its table has been renamed to %s.', @extschema@.wml_qualified_name(moved)),
@@ -205,7 +217,7 @@ BEGIN
 				ELSE 'Give it its old name again, or drop the task set with wml_drop.' END;
 	END IF;
 END $$;
-COMMENT ON FUNCTION wml_task_gone(text, text) IS 'called by triggers: raises an error if a task set''s table is still there under another name';
+COMMENT ON FUNCTION wml_task_gone(text, text, name) IS 'called by triggers: raises an error if a task set''s table is still there, under this or another name';
 
 -- What a task set is made of goes along when its schema is renamed, but for the description.
 CREATE FUNCTION wml_follow_schema(name text, schemas name[]) RETURNS void
@@ -284,6 +296,9 @@ COMMENT ON FUNCTION wml_task_relations(wml_task_set) IS 'the relation with the r
 CREATE FUNCTION wml_require_rows(s wml_task_set) RETURNS void
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+	IF @extschema@.wml_task_relation(s) IS NULL THEN
+		PERFORM @extschema@.wml_task_gone(s.schema_name, s.set_name, NULL);
+	END IF;
 	IF to_regclass(@extschema@.wml_task_name(s, '_rows')) IS NULL THEN
 		RAISE EXCEPTION 'rows of task set "%" can no longer be read', s.set_name
 			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('The view %s is missing, which is dropped with any column that it needs.', @extschema@.wml_task_name(s, '_rows')),
@@ -486,6 +501,9 @@ BEGIN
 				OR weight_is -> 'columns' ? attname::text OR exposure_is -> 'columns' ? attname::text OR along_is -> 'columns' ? attname::text, false);
 	END IF;
 	SELECT * INTO described FROM @extschema@.wml_learn_features(relation, coalesce(features, ''), path, levels, live);
+	IF described.columns = '{}' AND task_is -> 'columns' = '[]' THEN
+		RAISE EXCEPTION 'neither the task nor a feature uses a column of %', relation USING ERRCODE = 'invalid_parameter_value';
+	END IF;
 	PERFORM @extschema@.wml_learn_given(described.parts, response_is ->> 'expression', task_is ->> 'expression');
 
 	s.relation := @extschema@.wml_qualified_name(relation);

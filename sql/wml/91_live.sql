@@ -144,6 +144,9 @@ DECLARE
 	truncated text := format('INSERT INTO %s (task, added, removed) SELECT task, NULL, %s FROM (%s) AS went WHERE task IS NOT NULL GROUP BY task',
 		pending, CASE WHEN exact THEN gram ELSE nothing END, @extschema@.wml_task_rows(s, 'ONLY wml_truncated'));
 	declarations text := format(E'\n#variable_conflict use_column\nDECLARE\n	wml_again %1$s[];\n	wml_gone %1$s[];\n', s.key_type);
+	gone text := format($sql$	IF @extschema@.wml_trigger_schema(TG_RELID, TG_NAME) IS DISTINCT FROM %1$L OR to_regclass(%2$L) IS NULL THEN
+		PERFORM @extschema@.wml_task_gone(%1$L, %3$L, @extschema@.wml_trigger_schema(TG_RELID, TG_NAME));
+$sql$, s.schema_name, CASE WHEN s.live = 'append' THEN pending ELSE name END, s.set_name);
 	is_simple bool;
 	guard text;
 	wait text;
@@ -187,22 +190,18 @@ $sql$, pending, inserted, updated, deleted);
 		body := format($sql$
 #variable_conflict use_column
 BEGIN
-	IF to_regclass(%L) IS NULL THEN
-		PERFORM @extschema@.wml_task_gone(%L, %L);
-		RETURN NULL;
+%s		RETURN NULL;
 	END IF;
 %s	IF TG_OP = 'TRUNCATE' THEN
 		EXECUTE format(%L, TG_RELID::regclass);
 		RETURN NULL;
 	END IF;
 %s	RETURN NULL;
-END $sql$, pending, s.schema_name, s.set_name, guard, truncated, wait);
+END $sql$, gone, guard, truncated, wait);
 	ELSE
 		body := declarations || format($sql$	wml_step text;
 BEGIN
-	IF to_regclass(%1$L) IS NULL THEN
-		PERFORM @extschema@.wml_task_gone(%10$L, %11$L);
-		IF TG_OP <> 'TRUNCATE' THEN
+%10$s		IF TG_OP <> 'TRUNCATE' THEN
 			PERFORM @extschema@.wml_live_leave(%1$L, true);
 		END IF;
 		RETURN NULL;
@@ -240,7 +239,7 @@ END $sql$, name, guard,
 			SELECT task, %3$s FROM (%4$s) AS came WHERE task IS NOT NULL GROUP BY task ORDER BY task
 			ON CONFLICT (%2$I) DO UPDATE SET gram = kept.gram OPERATOR(@extschema@.+) excluded.gram;
 			RETURN NULL;$sql$, name, s.key, gram, came) ELSE '		' || @extschema@.wml_live_change(s, inserted) || ';' END,
-			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s), wait, s.schema_name, s.set_name);
+			@extschema@.wml_live_change(s, updated), @extschema@.wml_live_change(s, deleted), @extschema@.wml_live_mend(s), wait, gone);
 	END IF;
 	EXECUTE @extschema@.wml_live_function(s, '_keep', 'trigger', body);
 
@@ -308,8 +307,15 @@ CREATE FUNCTION wml_refresh_make(s wml_task_set, OUT tasks bigint, OUT "rows" bi
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	owner regrole := (SELECT relowner FROM pg_class WHERE oid = @extschema@.wml_task_relation(s));
+	mark text := substring(obj_description(@extschema@.wml_task_relation(s), 'pg_class') FROM '^task set .* of wml: ');
 BEGIN
 	PERFORM @extschema@.wml_require_rows(s);
+	-- as after two schemas exchanged their names
+	IF mark <> @extschema@.wml_task_mark(s) AND EXISTS (SELECT FROM @extschema@.wml_task_set AS t WHERE @extschema@.wml_task_mark(t) = mark) THEN
+		RAISE EXCEPTION 'table % belongs to another task set', @extschema@.wml_task_name(s)
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = format('Its comment begins "%s".', mark),
+			HINT = 'Learn it again with replace => true, or give its schema the old name.';
+	END IF;
 	IF @extschema@.wml_task_source(s) IS NOT NULL THEN
 		s.relation := @extschema@.wml_qualified_name(@extschema@.wml_task_source(s));
 	END IF;

@@ -60,4 +60,47 @@ INSERT INTO sales_old VALUES (1, 0.5, 1);
 SELECT live, relation FROM wml_task_sets WHERE set_name = 'm';
 SELECT wml_drop('m');
 
+-- what waits to be added has lost its place
+SELECT tasks FROM wml_learn('m', 'sales_old', task => 'shop', response => 'y', features => 'p', append => true);
+DROP TABLE m_pending;
+INSERT INTO sales_old VALUES (1, 0.5, 1);
+SELECT wml_drop('m');
+
+-- the task table, and then the count
+SELECT tasks FROM wml_learn('m', 'sales_old', task => 'shop', response => 'y', features => 'p');
+ALTER TABLE m RENAME TO n;
+SELECT wml_refresh('m');
+ALTER TABLE n RENAME TO m;
+SELECT tasks FROM wml_refresh('m');
+SELECT wml_drop('m');
+
+-- two schemas exchange their names: neither task set takes up the other's rows
+CREATE SCHEMA moved_too;
+CREATE TABLE moved_too.sales_old AS SELECT * FROM sales_old;
+SELECT tasks FROM wml_learn('moved.m', 'moved.sales_old', task => 'shop', response => 'y', features => 'p', live => true);
+SELECT tasks FROM wml_learn('moved_too.m', 'moved_too.sales_old', task => 'shop', response => 'y', features => 'p', append => true);
+ALTER SCHEMA moved RENAME TO moved_away;
+ALTER SCHEMA moved_too RENAME TO moved;
+ALTER SCHEMA moved_away RENAME TO moved_too;
+INSERT INTO moved.sales_old VALUES (1, 0.5, 1);
+INSERT INTO moved_too.sales_old VALUES (1, 0.5, 1);
+SELECT wml_refresh('moved.m');
+SELECT tasks FROM wml_learn('moved.m', 'moved.sales_old', task => 'shop', response => 'y', features => 'p', live => true, replace => true);
+INSERT INTO moved.sales_old VALUES (1, 0.5, 1);
+SELECT count(*) AS wrong FROM wml_check('moved.m');
+SELECT wml_drop('moved.m');
+SELECT wml_drop('moved_too.m');
+INSERT INTO moved_too.sales_old VALUES (1, 0.5, 1);
+DROP SCHEMA moved_too CASCADE;
+-- a schema that is renamed after the task table was dropped stops nobody, either
+SELECT tasks FROM wml_learn('moved.m', 'moved.sales_old', task => 'shop', response => 'y', features => 'p', live => true);
+DROP TABLE m;
+ALTER SCHEMA moved RENAME TO moved_away;
+INSERT INTO moved_away.sales_old VALUES (1, 0.5, 1);
+ALTER SCHEMA moved_away RENAME TO moved;
+SELECT wml_drop('m');
+
+-- a task set without a column has nothing to forecast from
+SELECT wml_learn('m', 'sales_old', task => '1', response => 'y', features => '');
+
 DROP SCHEMA moved CASCADE;
