@@ -76,7 +76,10 @@ extern int	wmlc_find_finalists(int method_count, int baseline, int chosen,
 								const WmlcErrors *rehearsals, const WmlcStanding *standings,
 								const WmlcVerdict *verdicts, bool *finalists);
 
-/* How far off methods are on rows that they know, beyond what any of their kind must be, as mean squares. */
+/*
+ * How far off methods are on rows that they know, as mean squares, beyond the
+ * method that learns from these rows alone.
+ */
 typedef struct WmlcFits
 {
 	const double *rehearsed;	/* of the rehearsals, trials x methods */
@@ -94,10 +97,11 @@ extern void wmlc_bar_misfits(int method_count, const WmlcErrors *rehearsals, con
 
 /*
  * Bar methods that stray from the incumbent: their predictions for the target, over
- * the sources' rows, differ by more than the errors that both should have.  An
- * incumbent that does not suit the target is no measure.  Rows that are made up look like all others, and a task is judged by its own: such
+ * the sources' rows, differ by more than the errors that both should have.  Rows
+ * that are made up look like all others, and a task is judged by its own: such
  * rehearsals do not show what happens where a rare feature is known from one
- * source alone.  coefficients are those for the target, methods x d.
+ * source alone.  An incumbent that does not suit the target is no measure.
+ * coefficients are those for the target, methods x d.
  */
 extern void wmlc_bar_strays(int method_count, int baseline, const WmlcErrors *folds,
 							const WmlcErrors *rehearsals, const WmlcFits *fits,
