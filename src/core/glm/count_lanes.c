@@ -189,13 +189,13 @@ wmlc_count_lanes_step_body(WmlcCountLanes *rows, double dispersion)
 	keep(rows->weight, fine, new_k / variance);
 
 	/* where the parabola is largest, its exponential is 1 */
-	keep(rows->log_scale, fine, row_weight * y * eta - lost + logarithm(moments.total)
-		 + 0.5 * logarithm(1.0 - k + new_k) - 0.5 * b * b / (1.0 - k)
-		 + 0.5 * far * far * new_k * (1.0 - k) / (1.0 - k + new_k));
-	keep(rows->skew, fine, (moments.third - m * (3.0 * moments.second - 2.0 * m * m))
-		 / (s * square_root(s)));
-	keep(rows->excess, fine, (moments.fourth - 4.0 * m * moments.third
-							  + m * m * (6.0 * moments.second - 3.0 * m * m)) / (s * s) - 3.0);
+	store(rows->log_scale, row_weight * y * eta - lost + logarithm(moments.total)
+		  + 0.5 * logarithm(1.0 - k + new_k) - 0.5 * b * b / (1.0 - k)
+		  + 0.5 * far * far * new_k * (1.0 - k) / (1.0 - k + new_k));
+	store(rows->skew, (moments.third - m * (3.0 * moments.second - 2.0 * m * m))
+		  / (s * square_root(s)));
+	store(rows->excess, (moments.fourth - 4.0 * m * moments.third
+						 + m * m * (6.0 * moments.second - 3.0 * m * m)) / (s * s) - 3.0);
 	for (int l = 0; l < LANES; l++)
 		hard |= fine[l] == 0 ? 1U << l : 0U;
 	return hard;

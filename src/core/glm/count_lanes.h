@@ -33,7 +33,8 @@ typedef struct WmlcCountLanes
 /*
  * One step of expectation propagation from the working rows that are there, as
  * in working_lanes.h, with a dispersion, or 0 for Poisson.  The answer has a bit
- * for each lane for which that is too coarse; those are left as they were.
+ * for each lane for which that is too coarse; those keep what they had, and what is
+ * only out means nothing there.
  */
 extern unsigned wmlc_count_lanes_step(WmlcCountLanes *rows, double dispersion);
 
