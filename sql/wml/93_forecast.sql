@@ -160,9 +160,29 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION wml_forecast_own(wml_task_set) IS 'expressions that lead from answers to the response''s own units';
 
+-- The rows as they are answered, and their answers as they are taken to the response's own units.  Checked, rows whose
+-- answers are too large or too small for that say so.
+CREATE FUNCTION wml_forecast_steps(s wml_task_set, checked bool, OUT met text, OUT answered text)
+	LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	units record := @extschema@.wml_forecast_own(s);
+BEGIN
+	met := 'met';
+	answered := 'answered';
+	IF checked AND s.family <> 'gaussian' THEN
+		met := format('(SELECT wml_position, wml_row, task, x, exposure, gram, tuned, coalesce(why, CASE WHEN @extschema@.wml_first_failure(ARRAY[%L], $1, gram, x, $2, exposure) IS NOT NULL '
+			'THEN ''out of range'' END) AS why FROM met) AS met', 'SELECT p.estimate FROM @extschema@.wml_predict_response($1, $2, $3, $4, $5) AS p');
+	ELSIF checked AND s.inverse IS NOT NULL THEN
+		answered := format('(SELECT wml_position, wml_row, task, gram, tuned, deviation, CASE WHEN lost IS NULL THEN answer END AS answer, CASE WHEN lost IS NULL THEN why ELSE ''out of range'' END AS why '
+			'FROM (SELECT *, CASE WHEN why IS NULL THEN @extschema@.wml_first_failure(ARRAY[%L], answer, deviation) END AS lost FROM answered OFFSET 0) AS answered) AS answered',
+			format('SELECT %s, %s FROM (SELECT $1 AS answer, $2 AS deviation) AS answered', (SELECT string_agg(format(units.own, i), ', ') FROM generate_series(1, 5) AS i), units.mean));
+	END IF;
+END $$;
+COMMENT ON FUNCTION wml_forecast_steps(wml_task_set, bool) IS 'sources of the last steps of a forecast';
+
 -- Reads $1: the prior, $2: the level, $3 and $4: tasks and what was tuned for them, $5: why there is no prior,
 -- $6: which prior it is.
-CREATE FUNCTION wml_forecast_query(s wml_task_set, "rows" text) RETURNS text
+CREATE FUNCTION wml_forecast_query(s wml_task_set, "rows" text, checked bool) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	why text;
@@ -170,6 +190,7 @@ DECLARE
 	answer text := '(SELECT ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] FROM @extschema@.%s AS p)';
 	exposure text := CASE WHEN s.exposure_columns IS NULL THEN '1::pg_catalog.float8' ELSE format('(%s)::pg_catalog.float8', s.exposure) END;
 	units record := @extschema@.wml_forecast_own(s);
+	steps record := @extschema@.wml_forecast_steps(s, checked);
 	low text := coalesce(lower(s.response_range)::float8::text, '-Infinity');
 	high text := coalesce(upper(s.response_range)::float8::text, 'Infinity');
 BEGIN
@@ -199,9 +220,9 @@ BEGIN
 			ORDER BY asked.task, wml_position),
 		answered AS MATERIALIZED (
 			SELECT met.*, CASE WHEN why IS NULL THEN CASE WHEN (tuned).coef IS NOT NULL THEN %8$s ELSE %21$s END END AS answer%9$s
-			FROM met),
+			FROM %23$s),
 		own AS (
-			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM answered)
+			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM %24$s)
 		SELECT task::pg_catalog.text, wml_row, %15$s, %16$s, %17$s, %18$s, %19$s, %20$s,
 			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN pg_catalog.concat_ws(' ', (tuned).model, (tuned).weights) ELSE $6 END,
 			coalesce(why, CASE WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
@@ -212,9 +233,9 @@ BEGIN
 		@extschema@.wml_within('estimate', low, high), @extschema@.wml_within('least(bound_1, bound_2)', low, high),
 		@extschema@.wml_within('greatest(bound_1, bound_2)', low, high), @extschema@.wml_within('least(mean_1, mean_2)', low, high),
 		@extschema@.wml_within('greatest(mean_1, mean_2)', low, high), @extschema@.wml_within(units.mean, low, high),
-		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END), lengths);
+		format(answer, CASE WHEN s.family = 'gaussian' THEN 'wml_predict_interval($1, gram, x, $2)' ELSE 'wml_predict_response($1, gram, x, $2, exposure)' END), lengths, steps.met, steps.answered);
 END $$;
-COMMENT ON FUNCTION wml_forecast_query(wml_task_set, text) IS 'statement that forecasts rows';
+COMMENT ON FUNCTION wml_forecast_query(wml_task_set, text, bool) IS 'statement that forecasts rows';
 
 CREATE FUNCTION wml_within(expression text, low text, high text) RETURNS text
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -325,7 +346,7 @@ BEGIN
 			IF @extschema@.wml_forecast_tunes(s, $4) THEN
 				EXECUTE @extschema@.wml_forecast_tasks(statement) INTO tasks, tuned USING s, $4, learned.strangers;
 			END IF;
-			RETURN QUERY EXECUTE @extschema@.wml_forecast_query(s, statement) USING learned.prior, $3, tasks, tuned, learned.trouble, learned.model;
+			RETURN QUERY EXECUTE @extschema@.wml_forecast_query(s, statement, checked) USING learned.prior, $3, tasks, tuned, learned.trouble, learned.model;
 			EXIT;
 		EXCEPTION WHEN data_exception OR integrity_constraint_violation THEN
 			-- if it is a value of some row, the second try says so there

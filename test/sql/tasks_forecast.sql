@@ -262,6 +262,19 @@ FROM wml_forecast('cast_lists', '[{"task": 1, "list": [1, 2], "": 3}, {"task": 1
 SELECT wml_drop('cast_lists');
 DROP TABLE cast_listed;
 
+-- answers that nobody can hold in the response's own units
+CREATE TABLE cast_grown AS SELECT t AS task, i, exp(3 * t + sin(t * i) + i / 10.0 * t)::float8 AS y, (7 * t * i) % 5 AS count, 1.0 AS hours
+FROM generate_series(1, 4) AS t, generate_series(1, 12) AS i;
+SELECT tasks FROM wml_learn('cast_sizes', 'cast_grown', task => 'task', response => 'ln(y)', features => 'i', inverse => 'exp(y)', range => '[0,)');
+SELECT task, estimate IS NOT NULL AS estimated, mean IS NOT NULL AS has_mean, status
+FROM wml_forecast('cast_sizes', '[{"task": 1, "i": 5}, {"task": 1, "i": 1e4}, {"task": 9, "i": -1e4}, {"task": 1, "i": "x"}, {"task": 9, "i": 5}]');
+SELECT wml_drop('cast_sizes');
+SELECT tasks FROM wml_learn('cast_sizes', 'cast_grown', task => 'task', response => 'count', features => 'i', family => 'poisson', exposure => 'hours');
+SELECT task, estimate IS NOT NULL AS estimated, upper IS NOT NULL AS bounded, status
+FROM wml_forecast('cast_sizes', '[{"task": 1, "i": 5, "hours": 1}, {"task": 1, "i": 5, "hours": 1e308}, {"task": 1, "i": "x", "hours": 1}, {"task": 1, "hours": 1}]');
+SELECT wml_drop('cast_sizes');
+DROP TABLE cast_grown;
+
 -- neither the response nor, as a category, the task is a feature; a number may be both task and feature
 SELECT wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y', features => 'size, y');
 SELECT wml_learn('cast_self', 'cast_sized', task => 'task', response => 'y + 1', features => 'size, y + 1 AS next');
