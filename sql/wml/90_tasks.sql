@@ -570,10 +570,13 @@ DECLARE
 	started timestamptz := clock_timestamp();
 	pooled @extschema@.wml_gram;
 BEGIN
-	IF EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-			   WHERE n.nspname = s.schema_name AND c.relname = s.set_name) THEN
+	IF @extschema@.wml_task_relation(s) IS NOT NULL THEN
 		RAISE EXCEPTION 'relation "%" already exists', s.set_name
 			USING ERRCODE = 'duplicate_table', HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';
+	ELSIF EXISTS (SELECT FROM @extschema@.wml_task_set AS t WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name)) THEN
+		RAISE EXCEPTION 'task set "%" already exists', s.set_name
+			USING ERRCODE = 'duplicate_object', DETAIL = 'Its description stayed when its table was dropped.',
+			HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';
 	END IF;
 	EXECUTE format('CREATE VIEW %s AS %s', @extschema@.wml_task_name(s, '_rows'), @extschema@.wml_task_rows(s, s.relation));
 	IF s.live <> 'no' THEN

@@ -58,6 +58,7 @@ SELECT tasks FROM wml_learn('m', 'sales_old', task => 'shop', response => 'y', f
 DROP TABLE m;
 INSERT INTO sales_old VALUES (1, 0.5, 1);
 SELECT live, relation FROM wml_task_sets WHERE set_name = 'm';
+SELECT wml_learn('m', 'sales_old', task => 'shop', response => 'y', features => 'p');
 SELECT wml_drop('m');
 
 -- what waits to be added has lost its place
