@@ -134,6 +134,8 @@ SELECT calls('wml_working_gram, 1024 features', $c$SELECT wml_n(wml_working_gram
 SELECT calls('wml_glm_prior, 300 tasks', $c$SELECT wml_loglik(wml_glm_prior('SELECT task, x, y FROM example'))$c$);
 SELECT calls('wml_glm_prior, diagonal, 1024 features', $c$SELECT wml_loglik(wml_glm_prior('SELECT task, x, y FROM wide_example', covariance => 'diagonal'))$c$);
 SELECT calls('wml_glm_prior, 120 features', $c$SELECT wml_loglik(wml_glm_prior('SELECT task, x[1:120], y FROM wide_example'))$c$);
+SELECT calls('wml_glm_prior of counts, two large tasks', $c$SELECT wml_loglik(wml_glm_prior('SELECT task, x, y FROM counted', 'poisson', covariance => 'diagonal', iterations => 3))$c$,
+			 'CREATE TEMP TABLE counted AS SELECT i % 2 AS task, features(i % 2, i, 200) AS x, i * 7 % 5 AS y FROM generate_series(1, 40000) AS i');
 SELECT calls('wml_glm_prior of grams', $c$SELECT wml_loglik(wml_glm_prior({medium}, 'binomial'))$c$);
 SELECT calls('wml_svm_train, 1024 features', $c$SELECT wml_svm_train('SELECT x, 2 * y - 1 FROM wide_example')$c$);
 SELECT calls('wml_svm_train, 60000 rows', $c$SELECT wml_svm_train('SELECT x, 2 * y - 1 FROM example', tolerance => 1e-12)$c$);

@@ -356,6 +356,9 @@ wmlc_hierarchy_collect_rows(void *arg, WmlcHierarchy *hierarchy)
 	return collect_tasks(rows, hierarchy, &space);
 }
 
+/* Rows between two polls. */
+#define EXCESS_ROWS 64
+
 WmlcStatus
 wmlc_excess_of_tasks(WmlcExcess *sums, const WmlcHierarchyRows *rows,
 					 const WmlcHierarchy *hierarchy)
@@ -369,13 +372,14 @@ wmlc_excess_of_tasks(WmlcExcess *sums, const WmlcHierarchyRows *rows,
 	{
 		const double *covariance = task_covariance(hierarchy, j);
 
-		if (wmlc_interrupted(rows->poll))
-			return WMLC_INTERRUPTED;
 		for (int64_t i = rows->start[j]; i < rows->start[j + 1]; i++)
 		{
 			const double *x = rows->rows.x + (size_t) i * d;
 			WmlcResponse row = wmlc_glm_response(&rows->rows, i);
 
+			/* a row of many features takes a while, and a task may have most of the rows */
+			if (i % EXCESS_ROWS == 0 && wmlc_interrupted(rows->poll))
+				return WMLC_INTERRUPTED;
 			wmlc_excess_add(sums, &row, &space.kept[i],
 							wmlc_predictor(d, x, task_coef(hierarchy, j)),
 							covariance == NULL ? 0.0 : wmlc_predictor_variance(d, x, covariance));
