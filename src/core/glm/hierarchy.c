@@ -21,11 +21,16 @@
 #define LARGEST_SECANT 1.0
 
 /*
- * Fits to working grams need not be much more exact than the iteration: what the
- * last step of a fit was to gain, in twice the log-likelihood.
+ * Fits to working grams need not be more exact than the iteration: what the last
+ * step of a fit is to gain, in twice the log-likelihood, as a share of how far the
+ * prior moved the last time.  The step is taken, too, and being Newton's leaves less
+ * than the square of that to be gained.
  */
-#define FIT_TOLERANCE 10.0
-#define MOST_FIT_TOLERANCE 1e-5
+#define FIT_TOLERANCE 0.1
+#define MOST_FIT_TOLERANCE 0.03
+
+/* A prior that moved no further is a close start for the next fit. */
+#define CLOSE 0.3
 
 /* So many steps that lead away, and new working grams enter by half. */
 #define TIMES_WORSE 4
@@ -156,15 +161,17 @@ static WmlcStatus
 fit_prior(const WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, WmlcPrior *prior,
 		  void *work)
 {
-	double		tolerance = tolerance_of(options);
 	WmlcPriorOptions prior_options = options->prior;
 	WmlcPriorTasks tasks = wmlc_hierarchy_tasks(hierarchy, options);
+	double		share = fmin(FIT_TOLERANCE * hierarchy->change, MOST_FIT_TOLERANCE);
 
+	/* of normal responses there is one fit alone */
+	if (hierarchy->likelihood.family == WMLC_GAUSSIAN)
+		share = 0.0;
 	prior_options.fixed_noise = 1.0;
-	prior_options.tolerance = fmax(WMLC_PRIOR_TOLERANCE,
-								   fmin(FIT_TOLERANCE * tolerance * tolerance,
-										MOST_FIT_TOLERANCE));
+	prior_options.tolerance = fmax(fmax(share, tolerance_of(options)), WMLC_PRIOR_TOLERANCE);
 	prior_options.near = hierarchy->started ? hierarchy->used : NULL;
+	prior_options.close = hierarchy->change <= CLOSE;
 	return wmlc_prior_fit(&tasks, &prior_options, prior, work);
 }
 
@@ -335,6 +342,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 	hierarchy->started = hierarchy->converged = hierarchy->careful = hierarchy->correct = false;
 	hierarchy->iterations = 0;
 	hierarchy->dispersion_change = 0.0;
+	hierarchy->change = INFINITY;
 	memory.last_change = INFINITY;
 	memory.times_worse = 0;
 	memory.share = 1.0;

@@ -146,25 +146,26 @@ update_dispersion(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy)
 }
 
 /*
- * The predictor that all rows together have, to start from; none for counts, or
- * for points instead of distributions.
+ * The predictor that all rows together have, to start from; none for points instead
+ * of distributions.
  */
 static double
 first_predictor(const WmlcGlmRows *rows, const WmlcHierarchy *hierarchy)
 {
-	double		successes = 0.5,
-				failures = 0.5;
+	bool		binomial = hierarchy->likelihood.family == WMLC_BINOMIAL;
+	double		sum = 0.5,
+				rest = 0.5;
 
-	if (hierarchy->likelihood.family != WMLC_BINOMIAL || hierarchy->covariance == NULL)
+	if (hierarchy->likelihood.family == WMLC_GAUSSIAN || hierarchy->covariance == NULL)
 		return NAN;
 	for (size_t i = 0; i < rows->count; i++)
 	{
 		WmlcResponse response = wmlc_glm_response(rows, i);
 
-		successes += response.weight * response.y;
-		failures += response.weight * (response.exposure - response.y);
+		sum += response.weight * response.y;
+		rest += response.weight * (binomial ? response.exposure - response.y : response.exposure);
 	}
-	return log(successes / failures);
+	return log(sum / rest);
 }
 
 /* Find the working rows of a task at its posterior, or around `start`. */

@@ -39,8 +39,14 @@
 #define POLL_ROWS 4096
 #define WIDE 64
 
-/* Predictors of yes-or-no rows before anything is known of their tasks. */
+/*
+ * Predictors before anything is known of their tasks.  A count up to MOST_FIRST_COUNT is
+ * a step from what makes them N(m, FIRST_VARIANCE) without it, larger ones are about
+ * their logarithm.
+ */
 #define FIRST_VARIANCE 2.0
+#define LEAST_FIRST_COUNT 0.5
+#define MOST_FIRST_COUNT 4.0
 
 /*
  * Nodes and weights for means over N(0, 1).  A likelihood bends within about one
@@ -599,6 +605,37 @@ wmlc_row_queue_flush(WmlcRowQueue *queue)
 	queue->count = 0;
 }
 
+static void
+add_count(WmlcRowQueue *queue, const WmlcResponse *row, double eta, double variance,
+		  WmlcWorkingRow *place)
+{
+	set_count(&queue->counts, queue->count, row, eta, variance, place->response, place->weight);
+	queue->place[queue->count++] = place;
+	if (queue->count == WMLC_COUNT_LANES)
+		wmlc_row_queue_flush(queue);
+}
+
+/*
+ * A count by itself: the gamma distribution of its rate says about where its predictor
+ * is, and the row to step from leaves N(eta - FIRST_VARIANCE / 2, FIRST_VARIANCE) without it.
+ */
+static void
+start_count(WmlcRowQueue *queue, const WmlcResponse *row, double eta, WmlcWorkingRow *place)
+{
+	double		prior = 1.0 / FIRST_VARIANCE;
+	double		count = row->weight * row->y + LEAST_FIRST_COUNT;
+	double		first = log((count + prior) / (row->weight * row->exposure + prior * exp(-eta)));
+
+	if (count > MOST_FIRST_COUNT)
+	{
+		*place = wmlc_working_start(queue->likelihood, row);
+		return;
+	}
+	place->weight = count;
+	place->response = first + prior / count * (first - eta + 0.5 * FIRST_VARIANCE);
+	add_count(queue, row, first, 1.0 / (count + prior), place);
+}
+
 void
 wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, double variance,
 				   WmlcWorkingRow *place)
@@ -607,10 +644,7 @@ wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, dou
 
 	if (queue->again && variance > 0.0 && is_count(queue->likelihood))
 	{
-		set_count(&queue->counts, l, row, eta, variance, place->response, place->weight);
-		queue->place[l] = place;
-		if (++queue->count == WMLC_COUNT_LANES)
-			wmlc_row_queue_flush(queue);
+		add_count(queue, row, eta, variance, place);
 		return;
 	}
 	if (!is_single(queue->likelihood, row)
@@ -634,7 +668,9 @@ wmlc_row_queue_start(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
 					 WmlcWorkingRow *place)
 {
 	*place = (WmlcWorkingRow) {.weight = 0.0};
-	if (!isnan(eta) && is_single(queue->likelihood, row))
+	if (!isnan(eta) && is_count(queue->likelihood) && row->weight > 0.0)
+		start_count(queue, row, eta, place);
+	else if (!isnan(eta) && is_single(queue->likelihood, row))
 		wmlc_row_queue_add(queue, row, eta, FIRST_VARIANCE, place);
 	else
 		*place = wmlc_working_start(queue->likelihood, row);

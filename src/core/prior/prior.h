@@ -131,9 +131,11 @@ typedef struct WmlcPriorOptions
 
 	/*
 	 * A prior that the one to be found is near, whose factor is where the iteration
-	 * starts; or NULL.
+	 * starts; or NULL.  If it is close, too, second derivatives are taken as they are from
+	 * the first step on.
 	 */
 	const struct WmlcPrior *near;
+	bool		close;
 	int			max_iterations; /* 0: WMLC_PRIOR_ITERATIONS */
 	WmlcPoll	poll;
 	WmlcPriorTrace trace;		/* or NULL */

@@ -26,6 +26,9 @@
 #define REVIVED -1e-4
 #define MOST_HALVINGS 8
 
+/* Nor is a gain of more than this left to a direction that stays dead, whatever the tolerance. */
+#define LARGEST_LOSS 1e-5
+
 /*
  * The first T is a multiple of the identity, relative to the information of a
  * task: powers of this are tried while they get better.
@@ -445,7 +448,7 @@ revive(WmlcPriorFit *fit, bool *revived)
 		if (fit->trial.directions == fit->current.directions)
 			return WMLC_OK;
 		status = wmlc_point_evaluate(fit, &fit->trial);
-		*revived = fit->trial.objective < fit->current.objective - tolerance(fit);
+		*revived = fit->trial.objective < fit->current.objective - fmin(tolerance(fit), LARGEST_LOSS);
 		length *= 0.5;
 	}
 	if (*revived)
@@ -453,17 +456,21 @@ revive(WmlcPriorFit *fit, bool *revived)
 	return status;
 }
 
-/* The end of an iteration that expects no more gain, unless something revives. */
+/* The end of an iteration that expects no more gain, unless something dead revives. */
 static WmlcStatus
 finish(WmlcPriorFit *fit)
 {
+	bool		full = fit->options->covariance == WMLC_PRIOR_FULL;
 	bool		revived = false;
 	WmlcStatus	status = settle(fit);
 
-	if (status == WMLC_OK && fit->options->covariance == WMLC_PRIOR_FULL)
-		status = take_slope(fit, WMLC_SLOPE_FIRST);
-	if (status == WMLC_OK)
-		status = revive(fit, &revived);
+	if (status == WMLC_OK && !(full && fit->current.directions == fit->reduced.height))
+	{
+		if (full)
+			status = take_slope(fit, WMLC_SLOPE_FIRST);
+		if (status == WMLC_OK)
+			status = revive(fit, &revived);
+	}
 	fit->converged = !revived;
 	return status;
 }
@@ -487,6 +494,13 @@ find_first(WmlcPriorFit *fit)
 		wmlc_points_swap(fit);
 	}
 	return status;
+}
+
+static bool
+starts_near(const WmlcPriorFit *fit)
+{
+	return fit->options->near != NULL && fit->reduced.fixed_noise > 0.0
+		&& fit->options->evenness == 0.0;
 }
 
 /*
@@ -554,7 +568,7 @@ iterate(WmlcPriorFit *fit)
 	int			limit = fit->options->max_iterations > 0
 		? fit->options->max_iterations : WMLC_PRIOR_ITERATIONS;
 	double		damping = 0.0;
-	double		expected = INFINITY;
+	double		expected = fit->options->close && starts_near(fit) ? 0.0 : INFINITY;
 	int			at_floor = 0;
 
 	fit->converged = false;
@@ -707,8 +721,7 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 	wmlc_point_start(fit);
 	if (spread && fit->current.directions > 0)
 	{
-		if (fit->options->near != NULL && fit->reduced.fixed_noise > 0.0
-			&& fit->options->evenness == 0.0)
+		if (starts_near(fit))
 		{
 			wmlc_point_start_near(fit, fit->options->near);
 			status = wmlc_point_evaluate(fit, &fit->current);
