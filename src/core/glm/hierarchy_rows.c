@@ -18,9 +18,19 @@
 #define DISPERSION_WIDTH 1e-5
 #define NEGLIGIBLE 1e-3
 
+/*
+ * Sums of tasks with so few features are found side by side, so many rows of each at a
+ * time, unless the longest task leaves lanes empty for most of the time.
+ */
+#define MOST_LANE_DIMS 7
+#define LANE_ROWS 32
+#define LANE_WORTH 4
+
 typedef struct Space
 {
 	double	   *rows;			/* of a batch, each with its response */
+	double	   *lanes;			/* of a batch of tasks side by side, and their sums */
+	double	   *sums;
 	WmlcWorkingRow *kept;		/* of all rows */
 	double	   *corrections;	/* d x d and d of each task, or NULL */
 } Space;
@@ -38,6 +48,10 @@ rows_layout(int dims, size_t count, size_t tasks, Space *space, void *work)
 	WmlcArena	arena = {work, 0};
 
 	space->rows = wmlc_arena_doubles(&arena, wmlc_row_batch_doubles(dims));
+	space->lanes = wmlc_arena_doubles(&arena, dims > MOST_LANE_DIMS ? 0
+									  : LANE_ROWS * WMLC_GRAM_LANES * (dims + 2));
+	space->sums = wmlc_arena_doubles(&arena, dims > MOST_LANE_DIMS ? 0
+									 : 2 * WMLC_GRAM_LANES * wmlc_triangle_size(dims + 1));
 	space->kept = wmlc_arena_take(&arena, count, sizeof(WmlcWorkingRow));
 	space->corrections = dims > WMLC_MOST_CORRECTED_DIMS ? NULL
 		: wmlc_arena_doubles(&arena, tasks * correction_size(dims));
@@ -239,14 +253,19 @@ correct_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, 
  * Add up the products of a task's working rows, of which those that have weight count.
  * Nothing but these sums is wanted of their gram.
  */
-static int64_t
-add_rows(const WmlcHierarchyRows *rows, int d, size_t j, const Space *space, double *hi, double *lo)
+static void
+add_rows(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
 {
 	double		weights[WMLC_LOOP_ROWS];
+	int			d = hierarchy->dims;
 	int			p = d + 1;
+	size_t		entries = wmlc_triangle_size(p);
+	double	   *hi = hierarchy->moments + j * entries;
+	double	   *lo = hierarchy->moments_lo + j * entries;
 	int			waiting = 0;
-	int64_t		count = 0;
 
+	memset(hi, 0, entries * sizeof(double));
+	memset(lo, 0, entries * sizeof(double));
 	for (int64_t i = rows->start[j]; i < rows->start[j + 1]; i++)
 	{
 		const WmlcWorkingRow *row = &space->kept[i];
@@ -257,7 +276,6 @@ add_rows(const WmlcHierarchyRows *rows, int d, size_t j, const Space *space, dou
 			memcpy(z, rows->rows.x + i * d, d * sizeof(double));
 			z[d] = row->response;
 			weights[waiting++] = row->weight;
-			count++;
 		}
 		if (waiting == 0 || (waiting < WMLC_LOOP_ROWS && i + 1 < rows->start[j + 1]))
 			continue;
@@ -265,28 +283,130 @@ add_rows(const WmlcHierarchyRows *rows, int d, size_t j, const Space *space, dou
 		wmlc_gram_add_products(p, waiting, space->rows, p, weights, hi, lo);
 		waiting = 0;
 	}
-	return count;
 }
 
-/* The moments of a task. */
+/* What the rows of a task lead to beside its sums of products, which are there. */
 static WmlcStatus
-gather_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
+finish_task(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t j, const Space *space)
 {
 	size_t		entries = wmlc_triangle_size(hierarchy->dims + 1);
 	double	   *hi = hierarchy->moments + j * entries;
 	double	   *lo = hierarchy->moments_lo + j * entries;
 	double		log_scale = 0.0;
+	int64_t		count = 0;
 
-	memset(hi, 0, entries * sizeof(double));
-	memset(lo, 0, entries * sizeof(double));
-	hierarchy->rows[j] = (double) add_rows(rows, hierarchy->dims, j, space, hi, lo);
 	for (int64_t i = rows->start[j]; i < rows->start[j + 1]; i++)
+	{
 		log_scale += space->kept[i].log_scale;
+		count += space->kept[i].weight != 0.0;
+	}
+	hierarchy->rows[j] = (double) count;
 	log_scale += correct_task(rows, hierarchy, j, space, hi, lo);
 	hierarchy->log_scale += task_alpha(hierarchy, j) * log_scale;
 	for (size_t i = 0; i < entries; i++)
 		if (!isfinite(hi[i]))
 			return WMLC_NOT_FINITE;
+	return WMLC_OK;
+}
+
+/* Tasks whose sums are found side by side. */
+typedef struct Lanes
+{
+	size_t		first;
+	int			count;
+	int64_t		longest;		/* rows of a task */
+} Lanes;
+
+/*
+ * The next tasks up to `end`, and whether lanes are worth while: rows must be short, and the tasks
+ * of similar size.
+ */
+static bool
+choose_lanes(const WmlcHierarchyRows *rows, int d, size_t first, size_t end, Lanes *lanes)
+{
+	lanes->first = first;
+	lanes->count = end - first < WMLC_GRAM_LANES ? (int) (end - first) : WMLC_GRAM_LANES;
+	lanes->longest = 0;
+	for (int l = 0; l < lanes->count; l++)
+	{
+		int64_t		count = rows->start[first + l + 1] - rows->start[first + l];
+
+		lanes->longest = count > lanes->longest ? count : lanes->longest;
+	}
+	return d <= MOST_LANE_DIMS && LANE_WORTH * lanes->longest
+		< rows->start[first + lanes->count] - rows->start[first];
+}
+
+/* Rows of each lane from `row` on, at the most LANE_ROWS; where there are none, rows of no weight. */
+static int
+fill_lanes(const WmlcHierarchyRows *rows, int d, const Lanes *lanes, int64_t row,
+		   const Space *space)
+{
+	int			count = lanes->longest - row < LANE_ROWS ? (int) (lanes->longest - row) : LANE_ROWS;
+
+	for (int l = 0; l < WMLC_GRAM_LANES; l++)
+	{
+		double	   *to = space->lanes + l;
+		int64_t		at = l < lanes->count ? rows->start[lanes->first + l] + row : 0;
+		int64_t		end = l < lanes->count ? rows->start[lanes->first + l + 1] : 0;
+
+		for (int r = 0; r < count; r++, at++)
+		{
+			const double *x = rows->rows.x + (size_t) at * d;
+
+			for (int k = 0; k < d; k++, to += WMLC_GRAM_LANES)
+				*to = at < end ? x[k] : 0.0;
+			to[0] = at < end ? space->kept[at].response : 0.0;
+			to[WMLC_GRAM_LANES] = at < end ? space->kept[at].weight : 0.0;
+			to += 2 * WMLC_GRAM_LANES;
+		}
+	}
+	return count;
+}
+
+/* Add up the products of the rows of tasks side by side. */
+static void
+add_lanes(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, const Lanes *lanes,
+		  const Space *space)
+{
+	int			d = hierarchy->dims;
+	size_t		entries = wmlc_triangle_size(d + 1);
+	double	   *hi = space->sums;
+	double	   *lo = hi + entries * WMLC_GRAM_LANES;
+
+	memset(hi, 0, 2 * entries * WMLC_GRAM_LANES * sizeof(double));
+	for (int64_t row = 0; row < lanes->longest; row += LANE_ROWS)
+		wmlc_gram_add_lanes(d + 1, fill_lanes(rows, d, lanes, row, space), space->lanes, hi, lo);
+	for (int l = 0; l < lanes->count; l++)
+		for (size_t e = 0; e < entries; e++)
+		{
+			hierarchy->moments[(lanes->first + l) * entries + e] = hi[e * WMLC_GRAM_LANES + l];
+			hierarchy->moments_lo[(lanes->first + l) * entries + e] = lo[e * WMLC_GRAM_LANES + l];
+		}
+}
+
+/* The moments of tasks from first up to end. */
+static WmlcStatus
+gather_tasks(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, size_t first, size_t end,
+			 const Space *space)
+{
+	for (size_t j = first; j < end;)
+	{
+		Lanes		lanes;
+
+		if (choose_lanes(rows, hierarchy->dims, j, end, &lanes))
+			add_lanes(rows, hierarchy, &lanes, space);
+		else
+			for (int l = 0; l < lanes.count; l++)
+				add_rows(rows, hierarchy, j + l, space);
+		for (int l = 0; l < lanes.count; l++, j++)
+		{
+			WmlcStatus	status = finish_task(rows, hierarchy, j, space);
+
+			if (status != WMLC_OK)
+				return status;
+		}
+	}
 	return WMLC_OK;
 }
 
@@ -305,6 +425,8 @@ collect_tasks(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, const Spa
 
 	for (size_t j = 0; j < hierarchy->tasks; j++)
 	{
+		WmlcStatus	status;
+
 		if (hierarchy->correct && space->corrections != NULL)
 		{
 			WmlcCorrection correction = task_correction(space, hierarchy->dims, j);
@@ -320,13 +442,10 @@ collect_tasks(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy, const Spa
 		wmlc_row_queue_flush(&queue);
 		if (wmlc_interrupted(rows->poll))
 			return WMLC_INTERRUPTED;
-		for (; gathered <= j; gathered++)
-		{
-			WmlcStatus	status = gather_task(rows, hierarchy, gathered, space);
-
-			if (status != WMLC_OK)
-				return status;
-		}
+		status = gather_tasks(rows, hierarchy, gathered, j + 1, space);
+		if (status != WMLC_OK)
+			return status;
+		gathered = j + 1;
 	}
 	return WMLC_OK;
 }

@@ -65,6 +65,30 @@ wmlc_gram_add_products_plain(int p, int count, const double *rows, int stride,
 	}
 }
 
+static void
+add_lanes_plain(int p, int count, const double *rows, double *hi, double *lo)
+{
+	for (int k = 0; k < count * WMLC_GRAM_LANES; k++)
+	{
+		int			lane = k % WMLC_GRAM_LANES;
+		const double *z = rows + (size_t) (k - lane) * (p + 1) + lane;
+		size_t		entry = lane;
+
+		for (int i = 0; i < p; i++)
+		{
+			WmlcDd		factor = wmlc_two_prod(z[p * WMLC_GRAM_LANES], z[i * WMLC_GRAM_LANES]);
+
+			for (int j = i; j < p; j++, entry += WMLC_GRAM_LANES)
+			{
+				WmlcDd		product = wmlc_two_prod(factor.hi, z[j * WMLC_GRAM_LANES]);
+
+				add_entry(hi + entry, lo + entry, product.hi,
+						  product.lo + factor.lo * z[j * WMLC_GRAM_LANES]);
+			}
+		}
+	}
+}
+
 void
 wmlc_gram_count_not_one_plain(int d, int count, const double *rows, int stride, int64_t *counts)
 {
@@ -260,6 +284,22 @@ wmlc_gram_add_products(int p, int count, const double *rows, int stride,
 	}
 #endif
 	wmlc_gram_add_products_plain(p, count, rows, stride, weights, hi, lo);
+}
+
+void
+wmlc_gram_add_lanes(int p, int count, const double *rows, double *hi, double *lo)
+{
+#ifdef __x86_64__
+	if (has_avx2())
+	{
+		if (has_avx512())
+			loops_avx512_lanes(p, count, rows, hi, lo);
+		else
+			loops_avx2_lanes(p, count, rows, hi, lo);
+		return;
+	}
+#endif
+	add_lanes_plain(p, count, rows, hi, lo);
 }
 
 void

@@ -37,6 +37,16 @@ extern void wmlc_gram_add_products_plain(int p, int count, const double *rows, i
 								   const double *weights, double *hi, double *lo);
 
 /*
+ * The same for several triangles side by side, one in each lane: entry k of row r of
+ * lane l is rows[(r * (p + 1) + k) * WMLC_GRAM_LANES + l], the row's weight stands behind its p
+ * entries, and hi[e * WMLC_GRAM_LANES + l] has entry e of the lane's triangle.  Good
+ * for short rows, of which a vector would hold many.
+ */
+#define WMLC_GRAM_LANES 8
+
+extern void wmlc_gram_add_lanes(int p, int count, const double *rows, double *hi, double *lo);
+
+/*
  * counts[i] += the number of rows in which column i < d is not 1.  The rows are
  * followed by zeros as above.
  */

@@ -362,6 +362,46 @@ LOOPS(_add_sums) (size_t entries, const double *other_hi, const double *other_lo
 							  MASK_LOAD(other_lo + whole, rest), hi + whole, lo + whole);
 }
 
+/* Rows of several grams side by side: see wmlc_gram_add_lanes. */
+__attribute__((target(TARGET)))
+static void
+LOOPS(_lanes) (int p, int count, const double *rows, double *hi, double *lo)
+{
+	for (int lane = 0; lane < WMLC_GRAM_LANES; lane += LANES)
+	{
+		const double *z = rows + lane;
+
+		for (int r = 0; r < count; r++, z += (p + 1) * WMLC_GRAM_LANES)
+		{
+			VECTOR		weight = LOAD(z + p * WMLC_GRAM_LANES);
+			double	   *entry_hi = hi + lane;
+			double	   *entry_lo = lo + lane;
+
+			for (int i = 0; i < p; i++)
+			{
+				VECTOR		zi = LOAD(z + i * WMLC_GRAM_LANES);
+				VECTOR		factor = MUL(weight, zi);
+				VECTOR		factor_error = FMSUB(weight, zi, factor);
+
+				for (int j = i; j < p; j++)
+				{
+					VECTOR		zj = LOAD(z + j * WMLC_GRAM_LANES);
+					VECTOR		product = MUL(factor, zj);
+					VECTOR		sum = LOAD(entry_hi);
+					VECTOR		error = LOAD(entry_lo);
+
+					LOOPS(_add) (&sum, &error, product,
+								 FMADD(factor_error, zj, FMSUB(factor, zj, product)));
+					STORE(entry_hi, sum);
+					STORE(entry_lo, error);
+					entry_hi += WMLC_GRAM_LANES;
+					entry_lo += WMLC_GRAM_LANES;
+				}
+			}
+		}
+	}
+}
+
 /* The vectors at the end reach into the response and the padding, but count nothing there. */
 __attribute__((target(TARGET)))
 static void

@@ -11,6 +11,7 @@
  *	   basis keeps triangles triangular, so this is one more product.
  * Only then are numbers rounded to double.
  */
+#include "core/dd/dd_vector.h"
 #include "core/prior/prior_internal.h"
 
 /* Least noise variance, as a share of the pooled regression's. */
@@ -90,6 +91,7 @@ static WmlcStatus
 pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, WmlcDdSpan pooled, WmlcPoll poll)
 {
 	size_t		size = wmlc_triangle_size(tasks->dims + 1);
+	const WmlcDdVectorLoops *loops = wmlc_dd_vector_loops();
 
 	memset(pooled.hi, 0, size * sizeof(double));
 	memset(pooled.lo, 0, size * sizeof(double));
@@ -103,9 +105,14 @@ pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, WmlcDdSpan po
 			return WMLC_INTERRUPTED;
 		if (share == 0.0)
 			continue;
+		if (lo != NULL)
+		{
+			loops->add_multiple((int) size, wmlc_dd(share), (WmlcDdSpan) {(double *) hi, (double *) lo}, pooled);
+			continue;
+		}
 		for (size_t k = 0; k < size; k++)
 		{
-			WmlcDd		entry = wmlc_dd_normalize((WmlcDd) {hi[k], lo == NULL ? 0.0 : lo[k]});
+			WmlcDd		entry = wmlc_dd(hi[k]);
 
 			wmlc_dd_set(pooled, k, wmlc_dd_add(wmlc_dd_get(pooled, k),
 											   wmlc_dd_mul_d(entry, share)));

@@ -304,6 +304,44 @@ test_target(void)
 	free(gram);
 }
 
+/*
+ * Tasks of similar size are summed side by side, and of others each one alone: the order of
+ * tasks makes no difference.
+ */
+static void
+test_order(void)
+{
+	const int	sizes[] = {2, 50, 3, 1, 80, 0, 5, 4};
+	const int	sorted[] = {5, 3, 0, 2, 7, 6, 1, 4};
+	Sample		sample = make_sample(WMLC_BINOMIAL, 3, 8 * 16, 20, 0.7, 17);
+	Sample		other = make_sample(WMLC_BINOMIAL, 3, 8 * 16, 20, 0.7, 17);
+	int64_t		at = 0;
+
+	for (int j = 0; j < sample.tasks; j++)
+		sample.start[j + 1] = sample.start[j] + sizes[j % 8];
+	for (int j = 0; j < sample.tasks; j++)
+	{
+		int			from = j % 16 * 8 + sorted[j / 16];
+
+		for (int64_t i = sample.start[from]; i < sample.start[from + 1]; i++, at++)
+		{
+			memcpy(other.x + at * 3, sample.x + i * 3, 3 * sizeof(double));
+			other.y[at] = sample.y[i];
+		}
+		other.start[j + 1] = at;
+	}
+	fit(&sample, WMLC_BINOMIAL, false, 1e-9);
+	fit(&other, WMLC_BINOMIAL, false, 1e-9);
+	for (int k = 0; k < 3; k++)
+	{
+		CHECK_NEAR(other.mean[k], sample.mean[k], 1e-6);
+		CHECK_NEAR(other.covariance[k * 4], sample.covariance[k * 4], 1e-6);
+	}
+	CHECK_NEAR(other.loglik, sample.loglik, 1e-6);
+	discard(&sample);
+	discard(&other);
+}
+
 /* Rare events: errors of means that know of the spread's.  Without that 0.79 are covered. */
 static void
 test_rare_coverage(void)
@@ -332,6 +370,7 @@ main(void)
 	test_coverage();
 	test_evidence();
 	test_target();
+	test_order();
 	test_rare_coverage();
 	return check_summary();
 }

@@ -18,6 +18,7 @@ static inline bool feature_allowed(const char *feature);
 
 #define wmlc_gram_add_products tested_loops
 #define wmlc_gram_add_products_plain tested_loops_plain
+#define wmlc_gram_add_lanes tested_add_lanes
 #define wmlc_gram_add_sums tested_add_sums
 #define wmlc_gram_count_not_one tested_count_not_one
 #define wmlc_gram_count_not_one_plain tested_count_not_one_plain
@@ -550,6 +551,61 @@ test_count_not_one(InstructionSet set)
 	}
 }
 
+/* Grams side by side are those of their rows alone, but for the last bits of lo; some weigh nothing. */
+static void
+test_lanes(InstructionSet set)
+{
+	static const double special[] = {INFINITY, NAN, 1e200, 0x1p1023, 1e-200};
+	uint64_t	seed = 73;
+
+	for (int trial = 0; trial < 300; trial++)
+	{
+		int			p = 1 + trial % 9;
+		int			count = 1 + trial % 23;
+		size_t		entries = wmlc_triangle_size(p);
+		double	   *rows = malloc(count * (p + 1) * WMLC_GRAM_LANES * sizeof(double));
+		double	   *sums = calloc(2 * entries * WMLC_GRAM_LANES + 1, sizeof(double));
+		int			wrong = 0;
+
+		sums[2 * entries * WMLC_GRAM_LANES] = GUARD;
+		for (int k = 0; k < count * (p + 1) * WMLC_GRAM_LANES; k++)
+			rows[k] = trial % 5 == 0 && check_random(&seed) < 0.01 ? special[trial / 5 % 5] : check_normal(&seed);
+		for (int k = 0; k < count * WMLC_GRAM_LANES; k++)
+			rows[(k / WMLC_GRAM_LANES * (p + 1) + p) * WMLC_GRAM_LANES + k % WMLC_GRAM_LANES] =
+				check_random(&seed) < 0.2 ? 0.0 : check_random(&seed);
+		tested_add_lanes(p, count, rows, sums, sums + entries * WMLC_GRAM_LANES);
+		for (int l = 0; l < WMLC_GRAM_LANES; l++)
+		{
+			Sums		alone = new_sums(p, 0);
+
+			for (int r = 0; r < count; r++)
+			{
+				double		z[9];
+				const double *row = rows + r * (p + 1) * WMLC_GRAM_LANES + l;
+
+				for (int k = 0; k < p; k++)
+					z[k] = row[k * WMLC_GRAM_LANES];
+				tested_loops_plain(p, 1, z, p, &row[p * WMLC_GRAM_LANES], alone.hi, alone.lo);
+			}
+			for (size_t e = 0; e < entries; e++)
+			{
+				double		hi = sums[e * WMLC_GRAM_LANES + l];
+				double		lo = sums[(entries + e) * WMLC_GRAM_LANES + l];
+
+				if (isfinite(alone.hi[e]))
+					wrong += hi != alone.hi[e] || fabs(lo - alone.lo[e]) > 1e-28 * fabs(hi);
+				else
+					wrong += isfinite(hi) || isnan(hi) != isnan(alone.hi[e]) || lo != 0.0;
+			}
+			free(alone.memory);
+		}
+		CHECK(wrong == 0, "%s, p = %d, %d rows, trial %d: %d sums", set_name[set], p, count, trial, wrong);
+		CHECK(sums[2 * entries * WMLC_GRAM_LANES] == GUARD, "%s: beyond the end", set_name[set]);
+		free(rows);
+		free(sums);
+	}
+}
+
 int
 main(void)
 {
@@ -565,6 +621,7 @@ main(void)
 		test_cancellation(set);
 		test_add_sums(set);
 		test_count_not_one(set);
+		test_lanes(set);
 	}
 	return check_summary();
 }
