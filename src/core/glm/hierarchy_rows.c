@@ -182,25 +182,45 @@ first_predictor(const WmlcGlmRows *rows, const WmlcHierarchy *hierarchy)
 	return log(sum / rest);
 }
 
-/* Find the working rows of a task at its posterior, or around `start`. */
-static void
-queue_task(WmlcRowQueue *queue, const WmlcGlmRows *rows, size_t first, size_t end,
-		   const double *coef, const double *covariance, double start, WmlcWorkingRow *kept)
+/* Rows from first up to end of a task with this posterior. */
+static inline __attribute__((always_inline)) void
+queue_rows(WmlcRowQueue *queue, const WmlcGlmRows *rows, int d, size_t first, size_t end,
+		   const double *coef, const double *covariance, WmlcWorkingRow *kept)
 {
-	int			d = rows->dims;
-
 	for (size_t i = first; i < end; i++)
 	{
 		const double *x = rows->x + i * d;
 		WmlcResponse response = wmlc_glm_response(rows, i);
 
-		if (coef == NULL)
-			wmlc_row_queue_start(queue, &response, start, &kept[i]);
-		else
-			wmlc_row_queue_add(queue, &response, wmlc_predictor(d, x, coef),
-							   covariance == NULL ? 0.0
-							   : wmlc_predictor_variance(d, x, covariance), &kept[i]);
+		wmlc_row_queue_add(queue, &response, wmlc_predictor(d, x, coef),
+						   covariance == NULL ? 0.0 : wmlc_predictor_variance(d, x, covariance),
+						   &kept[i]);
 	}
+}
+
+/*
+ * Find the working rows of a task at its posterior, or around `start`.  For a few features
+ * loops over them take longer than what they do.
+ */
+static void
+queue_task(WmlcRowQueue *queue, const WmlcGlmRows *rows, size_t first, size_t end,
+		   const double *coef, const double *covariance, double start, WmlcWorkingRow *kept)
+{
+	if (coef == NULL)
+		for (size_t i = first; i < end; i++)
+		{
+			WmlcResponse response = wmlc_glm_response(rows, i);
+
+			wmlc_row_queue_start(queue, &response, start, &kept[i]);
+		}
+	else if (rows->dims == 2)
+		queue_rows(queue, rows, 2, first, end, coef, covariance, kept);
+	else if (rows->dims == 3)
+		queue_rows(queue, rows, 3, first, end, coef, covariance, kept);
+	else if (rows->dims == 4)
+		queue_rows(queue, rows, 4, first, end, coef, covariance, kept);
+	else
+		queue_rows(queue, rows, rows->dims, first, end, coef, covariance, kept);
 }
 
 /* The correction of task j, which may be all zeros. */

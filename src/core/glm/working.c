@@ -443,32 +443,16 @@ step_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	return true;
 }
 
-/* A single yes or no, of which working_lanes.h knows how to do many at once. */
-static inline bool
-is_single(const WmlcLikelihood *likelihood, const WmlcResponse *row)
-{
-	return likelihood->family == WMLC_BINOMIAL && row->exposure == 1.0 && row->weight == 1.0
-		&& (row->y == 0.0 || row->y == 1.0);
-}
-
-static void
-set_lane(WmlcWorkingLanes *lanes, int l, double y, double eta, double variance)
-{
-	lanes->eta[l] = eta;
-	lanes->variance[l] = variance;
-	lanes->sign[l] = y > 0.0 ? 1.0 : -1.0;
-}
-
 WmlcWorkingRow
 wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta,
 				 double variance)
 {
 	WmlcWorkingLanes lanes;
 
-	if (!(variance > 0.0) || !is_single(likelihood, row))
+	if (!(variance > 0.0) || !wmlc_is_single(likelihood, row))
 		return any_row(likelihood, row, eta, variance);
 	for (int l = 0; l < WMLC_WORKING_LANES; l++)
-		set_lane(&lanes, l, row->y, eta, variance);
+		wmlc_set_lane(&lanes, l, row->y, eta, variance);
 	if (wmlc_working_lanes(&lanes) != 0)
 		return any_row(likelihood, row, eta, variance);
 	return (WmlcWorkingRow) {
@@ -499,23 +483,6 @@ wmlc_likelihood_expected_mean(const WmlcLikelihood *likelihood, double eta, doub
 	return fmin(sum, 1.0);
 }
 
-double
-wmlc_predictor_variance(int d, const double *x, const double *covariance)
-{
-	double		sum = 0.0;
-
-	for (int i = 0; i < d; i++)
-	{
-		const double *column = covariance + (size_t) i * d;
-		double		part = 0.5 * column[i] * x[i];
-
-		for (int j = 0; j < i; j++)
-			part += column[j] * x[j];
-		sum += 2.0 * x[i] * part;
-	}
-	return fmax(sum, 0.0);
-}
-
 /* ---- many rows ---- */
 
 /*
@@ -530,7 +497,7 @@ flush_singles(WmlcRowQueue *queue)
 
 	for (int l = queue->count; l < WMLC_WORKING_LANES; l++)
 	{
-		set_lane(lanes, l, lanes->sign[0], lanes->eta[0], lanes->variance[0]);
+		wmlc_set_lane(lanes, l, lanes->sign[0], lanes->eta[0], lanes->variance[0]);
 		lanes->response[l] = lanes->response[0];
 		lanes->weight[l] = lanes->weight[0];
 	}
@@ -637,30 +604,14 @@ start_count(WmlcRowQueue *queue, const WmlcResponse *row, double eta, WmlcWorkin
 }
 
 void
-wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, double variance,
-				   WmlcWorkingRow *place)
+wmlc_row_queue_other(WmlcRowQueue *queue, const WmlcResponse *row, double eta, double variance,
+					 WmlcWorkingRow *place)
 {
-	int			l = queue->count;
-
 	if (queue->again && variance > 0.0 && is_count(queue->likelihood))
-	{
 		add_count(queue, row, eta, variance, place);
-		return;
-	}
-	if (!is_single(queue->likelihood, row)
-		|| (l > 0 && (variance > 0.0) != (queue->lanes.variance[0] > 0.0)))
-	{
-		if (!queue->again || !(variance > 0.0)
-			|| !step_row(queue->likelihood, row, eta, variance, place))
-			*place = any_row(queue->likelihood, row, eta, variance);
-		return;
-	}
-	set_lane(&queue->lanes, l, row->y, eta, variance);
-	queue->lanes.response[l] = place->response;
-	queue->lanes.weight[l] = place->weight;
-	queue->place[l] = place;
-	if (++queue->count == WMLC_WORKING_LANES)
-		wmlc_row_queue_flush(queue);
+	else if (!queue->again || !(variance > 0.0)
+			 || !step_row(queue->likelihood, row, eta, variance, place))
+		*place = any_row(queue->likelihood, row, eta, variance);
 }
 
 void
@@ -670,7 +621,7 @@ wmlc_row_queue_start(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
 	*place = (WmlcWorkingRow) {.weight = 0.0};
 	if (!isnan(eta) && is_count(queue->likelihood) && row->weight > 0.0)
 		start_count(queue, row, eta, place);
-	else if (!isnan(eta) && is_single(queue->likelihood, row))
+	else if (!isnan(eta) && wmlc_is_single(queue->likelihood, row))
 		wmlc_row_queue_add(queue, row, eta, FIRST_VARIANCE, place);
 	else
 		*place = wmlc_working_start(queue->likelihood, row);

@@ -74,9 +74,47 @@ typedef struct WmlcRowQueue
 	WmlcWorkingRow *place[WMLC_WORKING_LANES];
 } WmlcRowQueue;
 
-extern void wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
-							   double variance, WmlcWorkingRow *place);
+/* A single yes or no, of which working_lanes.h knows how to do many at once. */
+static inline bool
+wmlc_is_single(const WmlcLikelihood *likelihood, const WmlcResponse *row)
+{
+	return likelihood->family == WMLC_BINOMIAL && row->exposure == 1.0 && row->weight == 1.0
+		&& (row->y == 0.0 || row->y == 1.0);
+}
+
+static inline void
+wmlc_set_lane(WmlcWorkingLanes *lanes, int l, double y, double eta, double variance)
+{
+	lanes->eta[l] = eta;
+	lanes->variance[l] = variance;
+	lanes->sign[l] = y > 0.0 ? 1.0 : -1.0;
+}
+
 extern void wmlc_row_queue_flush(WmlcRowQueue *queue);
+
+/* A row that is not a single yes or no. */
+extern void wmlc_row_queue_other(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
+								 double variance, WmlcWorkingRow *place);
+
+static inline void
+wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, double variance,
+				   WmlcWorkingRow *place)
+{
+	int			l = queue->count;
+
+	if (!wmlc_is_single(queue->likelihood, row)
+		|| (l > 0 && (variance > 0.0) != (queue->lanes.variance[0] > 0.0)))
+	{
+		wmlc_row_queue_other(queue, row, eta, variance, place);
+		return;
+	}
+	wmlc_set_lane(&queue->lanes, l, row->y, eta, variance);
+	queue->lanes.response[l] = place->response;
+	queue->lanes.weight[l] = place->weight;
+	queue->place[l] = place;
+	if (++queue->count == WMLC_WORKING_LANES)
+		wmlc_row_queue_flush(queue);
+}
 
 /*
  * A row of the first pass, when nothing is known but that predictors are somewhere
@@ -125,7 +163,22 @@ wmlc_predictor(int d, const double *x, const double *w)
 }
 
 /* x'Vx for a symmetric V */
-extern double wmlc_predictor_variance(int d, const double *x, const double *covariance);
+static inline double
+wmlc_predictor_variance(int d, const double *x, const double *covariance)
+{
+	double		sum = 0.0;
+
+	for (int i = 0; i < d; i++)
+	{
+		const double *column = covariance + (size_t) i * d;
+		double		part = 0.5 * column[i] * x[i];
+
+		for (int j = 0; j < i; j++)
+			part += column[j] * x[j];
+		sum += 2.0 * x[i] * part;
+	}
+	return sum > 0.0 ? sum : 0.0;
+}
 
 /* Room for rows, each with its response, that are added to sums together. */
 static inline size_t
