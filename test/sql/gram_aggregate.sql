@@ -99,7 +99,7 @@ FROM (SELECT wml_gram(ARRAY[1, price], units) AS gram FROM sale GROUP BY product
 -- many features: rows wait and enter the sums together; the result is the same
 CREATE TEMP TABLE wide AS
 SELECT r, d, array_agg(CASE i WHEN 1 THEN 1 ELSE sin(r * i) END ORDER BY i) AS x, cos(r) AS y, 1 + sin(r) AS w
-FROM generate_series(1, 70) AS r, unnest(ARRAY[1, 23, 24, 25, 31, 64, 100]) AS d, generate_series(1, d) AS i
+FROM generate_series(1, 300) AS r, unnest(ARRAY[1, 23, 24, 25, 31, 64, 100]) AS d, generate_series(1, d) AS i
 GROUP BY r, d;
 SELECT d, count(*) = wml_n(wml_gram(x, y)) AS n,
 	   wml_gram(x, y) = wml_gram(x, y ORDER BY r DESC) AS "order",
@@ -186,3 +186,23 @@ CREATE AGGREGATE pg_temp.more(float8[], float8) (
 );
 SELECT wml_n(gram), wml_skipped(gram), wml_mean(gram)
 FROM (SELECT pg_temp.more(x, y) AS gram FROM (VALUES (ARRAY[1], 4), (NULL, 4), (ARRAY[1], 6)) AS t (x, y)) AS task;
+-- with one so wide that rows wait in place of the sums
+DO $$
+BEGIN
+	EXECUTE format('CREATE AGGREGATE pg_temp.more_wide(float8[], float8) (SFUNC = wml_gram_accum, STYPE = wml_gram, INITCOND = %L)',
+				   (SELECT wml_gram(x, y)::text FROM wide WHERE d = 64 AND r <= 9));
+END
+$$;
+SELECT rows, pg_temp.more_wide(x, y) FILTER (WHERE r > 9) = wml_gram(x, y) AS same
+FROM unnest(ARRAY[9, 10, 66, 67, 68, 300]) AS rows JOIN wide ON r <= rows
+WHERE d = 64
+GROUP BY rows ORDER BY rows;
+-- rows that are skipped or weigh nothing come first, between and last
+SELECT d, rows, whole.gram = parts.gram AS same, wml_skipped(whole.gram) > 0 AS skipped
+FROM (SELECT d, rows, wml_gram(x, CASE WHEN r % 9 > 0 THEN y END, r % 4) AS gram
+	  FROM wide JOIN unnest(ARRAY[3, 12, 70]) AS rows ON r <= rows WHERE d IN (24, 64) GROUP BY d, rows) AS whole
+	 JOIN (SELECT d, rows, wml_merge(gram) AS gram
+		   FROM (SELECT d, rows, wml_gram(x, CASE WHEN r % 9 > 0 THEN y END, r % 4) AS gram
+				 FROM wide JOIN unnest(ARRAY[3, 12, 70]) AS rows ON r <= rows WHERE d IN (24, 64) GROUP BY d, rows, r) AS row
+		   GROUP BY d, rows) AS parts USING (d, rows)
+ORDER BY d, rows;

@@ -9,11 +9,18 @@
 #include "core/gram/gram_powers.h"
 
 void
-wmlc_gram_init(WmlcGram *gram, int dims)
+wmlc_gram_init_head(WmlcGram *gram, int dims)
 {
-	memset(gram, 0, wmlc_gram_bytes(dims));
+	memset(gram, 0, sizeof(WmlcGram));
 	gram->dims = dims;
 	gram->constant = -1;
+}
+
+void
+wmlc_gram_init(WmlcGram *gram, int dims)
+{
+	wmlc_gram_init_head(gram, dims);
+	memset(gram->sums, 0, wmlc_gram_bytes(dims) - sizeof(WmlcGram));
 }
 
 void

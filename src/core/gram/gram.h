@@ -151,6 +151,12 @@ wmlc_gram_find_constant(const WmlcGram *gram)
 
 extern void wmlc_gram_init(WmlcGram *gram, int dims);
 
+/* The same for what is before the sums, which may hold anything until wmlc_gram_forget_rows. */
+extern void wmlc_gram_init_head(WmlcGram *gram, int dims);
+
+/* The counts of rows stay and nothing else: those that have weight are gone. */
+extern void wmlc_gram_forget_rows(WmlcGram *gram);
+
 /*
  * Add rows z = (psi, y) that lie `stride` apart.  None of their weights is 0, and
  * no weights at all means that all are 1.  WMLC_ROW_PADDING zeros follow the last

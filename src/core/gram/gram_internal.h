@@ -87,9 +87,6 @@ wmlc_align_weight_squares(WmlcGram *gram, WmlcDd squares, int64_t exponent)
 	return wmlc_dd_ldexp(squares, 2 * (exponent - gram->weight_exponent));
 }
 
-/* The counts of rows and nothing else: those that have weight are gone. */
-extern void wmlc_gram_forget_rows(WmlcGram *gram);
-
 /*
  * A row whose powers are not finite comes (change 1) or goes (-1): it is counted
  * among the exceptions, and its bad entries by column.  Its finite part, zero

@@ -22,7 +22,7 @@
 #define WMLC_ROW_PADDING 7
 
 /* How many rows one call can take. */
-#define WMLC_LOOP_ROWS 64
+#define WMLC_LOOP_ROWS 128
 
 /*
  * hi + lo += sum over the rows of weight * z z', for `count` rows of length p

@@ -187,6 +187,7 @@ state_for_update(FunctionCallInfo fcinfo, MemoryContext context, int dims, bool 
 		return state;
 	flat = PG_GETARG_GRAM(0);
 	state = wml_gram_state_create(fcinfo, context, flat->dims == 0 ? dims : flat->dims, buffered);
+	wml_gram_state_flush(state);
 	wml_check(wmlc_gram_merge(state->gram, flat));
 	return state;
 }

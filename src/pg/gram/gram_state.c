@@ -21,14 +21,16 @@
  * few rows one by one is more exact, though (see gram_loops_vector.h), and where
  * rows are short they can wait longer for a buffer, for there is less to gain.
  */
+#define YOUNG_ROW 24			/* from here on the first rows wait, too: see settle */
+
 static inline int
 rows_before_buffer(int dims)
 {
-	return dims < 24 ? 32 : 4;
+	return dims < YOUNG_ROW ? 32 : 4;
 }
 
 /* All buffers of an aggregate together take no more than this, nor than half of work_mem. */
-#define LARGEST_BUFFERS ((Size) 64 * 1024 * 1024)
+#define LARGEST_BUFFERS ((Size) 128 * 1024 * 1024)
 
 /*
  * Buffers beyond this size are in no cache when the next row comes.  Long rows
@@ -38,10 +40,14 @@ rows_before_buffer(int dims)
 #define LINE ((int) (WMLC_CACHE_LINE / sizeof(double)))
 #define LONG_ROW (4 * LINE)
 
+/*
+ * With more rows long ones share a pass among more of them; with half of the
+ * memory taken, buffers are short, so that more groups get one.
+ */
 static inline int
-buffer_capacity(int dims)
+buffer_capacity(int dims, bool plenty)
 {
-	return Max(24, Min(dims + 2, WMLC_LOOP_ROWS));
+	return Max(24, plenty && dims >= YOUNG_ROW ? Min(2 * dims, WMLC_LOOP_ROWS) : Min(dims + 2, WMLC_LOOP_ROWS / 2));
 }
 
 /* From one row that waits to the next. */
@@ -51,6 +57,15 @@ row_stride(const WmlGramState *state)
 	int			p = state->dims + 1;
 
 	return p < LONG_ROW ? p : (int) TYPEALIGN(LINE, p);
+}
+
+/* How many rows, with their weights, fit in place of the sums, which hold one more row than there are features. */
+static inline int
+young_capacity(const WmlGramState *state)
+{
+	int			room = 2 * (int) wmlc_gram_entries(state->dims) - LINE - WMLC_ROW_PADDING;
+
+	return Min(room / (row_stride(state) + 1), WMLC_LOOP_ROWS);
 }
 
 static inline double *
@@ -66,22 +81,30 @@ waiting_weights(WmlGramState *state)
 	return state->waiting + state->capacity * row_stride(state) + WMLC_ROW_PADDING;
 }
 
+static Size
+buffer_size(const WmlGramState *state)
+{
+	return WMLC_CACHE_LINE + (state->capacity * (row_stride(state) + 1) + WMLC_ROW_PADDING) * sizeof(double);
+}
+
 static void
 get_buffer(WmlGramState *state)
 {
 	WmlStatePool *pool = state->pool;
-	Size		size = WMLC_CACHE_LINE +
-		(state->capacity * (row_stride(state) + 1) + WMLC_ROW_PADDING) * sizeof(double);
+	Size		most = Min(LARGEST_BUFFERS, (Size) work_mem * 1024 / 2);
 
+	state->capacity = (uint8) buffer_capacity(state->dims, true);
+	if (pool->buffers + buffer_size(state) > most / 2)
+		state->capacity = (uint8) buffer_capacity(state->dims, false);
 	/* without a lasting call there is a pool for each group, and nobody knows what all have taken */
-	if (pool->pools == NULL || pool->buffers + size > Min(LARGEST_BUFFERS, (Size) work_mem * 1024 / 2))
+	if (pool->pools == NULL || pool->buffers + buffer_size(state) > most)
 	{
 		state->capacity = 0;	/* do not ask again */
 		return;
 	}
-	state->waiting = (double *) TYPEALIGN(WMLC_CACHE_LINE, wml_state_pool_alloc(pool, size));
+	state->waiting = (double *) TYPEALIGN(WMLC_CACHE_LINE, wml_state_pool_alloc(pool, buffer_size(state)));
 	state->streamed = state->dims >= LONG_ROW && pool->buffers > CACHED_BUFFERS;
-	pool->buffers += size;
+	pool->buffers += buffer_size(state);
 }
 
 static inline void
@@ -105,18 +128,87 @@ write_padded_row(double *z, const WmlRow *row)
 	memset(z + row->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
 }
 
+/*
+ * What a pass over the sums touches first, and where it ends: with many groups
+ * none of it is in a cache, and it arrives while the rows are looked at.  (Not
+ * inline, GCC would drop the call, since the function does nothing that it knows.)
+ */
+static pg_attribute_always_inline void
+prefetch_gram(const WmlGramState *state)
+{
+	const double *hi = state->gram->sums;
+	const double *lo = hi + wmlc_gram_entries(state->dims);
+	const double *counts = lo + wmlc_gram_entries(state->dims);
+
+	__builtin_prefetch(state->gram, 1);
+	__builtin_prefetch((const char *) state->gram + WMLC_CACHE_LINE, 1);
+	for (int i = 0; i <= state->dims + LINE; i += LINE)
+	{
+		__builtin_prefetch(hi + i, 1);
+		__builtin_prefetch(lo + i, 1);
+		__builtin_prefetch(counts + i, 1);
+	}
+}
+
+static void
+add_rows(WmlGramState *state, double *rows, double *weights, int count)
+{
+	int			stride = row_stride(state);
+
+	if (count == 0)
+		return;
+	memset(rows + (count - 1) * stride + state->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
+	wml_check(wmlc_gram_add_rows(state->gram, rows, stride, weights, count));
+}
+
+/*
+ * The sums of a young state are not there yet: its first rows wait in their
+ * place.  So these take no memory, and many groups do not fetch all of their
+ * sums for one row each.  Now the rows have to leave, and the first few enter
+ * the sums one by one.
+ */
+static void
+settle(WmlGramState *state)
+{
+	WmlStatePool *pool = state->pool;
+	Size		size = (waiting_weights(state) + state->capacity - state->waiting) * sizeof(double);
+	int			stride = row_stride(state);
+	int			few = Min(state->pending, rows_before_buffer(state->dims));
+	double	   *rows;
+	double	   *weights;
+
+	if (pool->scratch_size < size)
+	{
+		pool->scratch = wml_state_pool_alloc(pool, size);
+		pool->scratch_size = size;
+	}
+	rows = (double *) memcpy(pool->scratch, state->waiting, size);
+	weights = state->weighted ? rows + (waiting_weights(state) - state->waiting) : NULL;
+	wmlc_gram_forget_rows(state->gram);
+	for (int i = 0; i < few; i++)
+	{
+		double		z[WMLC_ROW_SIZE];
+
+		memcpy(z, rows + i * stride, (state->dims + 1) * sizeof(double));
+		memset(z + state->dims + 1, 0, WMLC_ROW_PADDING * sizeof(double));
+		wml_check(wmlc_gram_add_row(state->gram, z, weights == NULL ? 1.0 : weights[i]));
+	}
+	add_rows(state, rows + few * stride, weights == NULL ? NULL : weights + few, state->pending - few);
+	state->young = false;
+	state->waiting = NULL;
+	state->capacity = WMLC_LOOP_ROWS;	/* if there is memory for as many: see get_buffer */
+}
+
 static void
 add_waiting_rows(WmlGramState *state)
 {
-	int			stride = row_stride(state);
-	double	   *end;
-
-	if (state->pending == 0)
-		return;
-	end = state->waiting + (state->pending - 1) * stride + state->dims + 1;
-	memset(end, 0, WMLC_ROW_PADDING * sizeof(double));
-	wml_check(wmlc_gram_add_rows(state->gram, state->waiting, stride,
-								 state->weighted ? waiting_weights(state) : NULL, state->pending));
+	if (state->young)
+		settle(state);
+	else if (state->pending > 0)
+	{
+		prefetch_gram(state);
+		add_rows(state, state->waiting, state->weighted ? waiting_weights(state) : NULL, state->pending);
+	}
 	state->pending = 0;
 	state->weighted = false;
 }
@@ -132,7 +224,8 @@ let_row_wait(WmlGramState *state, const WmlRow *row)
 		wml_check(wmlc_gram_add_row(state->gram, NULL, 0.0));
 		return;
 	}
-	if (state->streamed && row->numbers == NULL)
+	/* the last one is read at once */
+	if (state->streamed && row->numbers == NULL && state->pending + 1 < state->capacity)
 		wmlc_stream_row(z, row->features, row->dims, row->response);
 	else
 		write_row(z, row);
@@ -299,9 +392,20 @@ wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context, 
 	state->queued = buffered;
 	state->weighted = false;
 	state->streamed = false;
-	state->capacity = (uint8) (buffered ? buffer_capacity(dims) : 0);
 	state->pending = 0;
-	wmlc_gram_init(state->gram, dims);
+	state->young = buffered && dims >= YOUNG_ROW && pool->pools != NULL;
+	if (state->young)
+	{
+		wmlc_gram_init_head(state->gram, dims);
+		state->waiting = (double *) TYPEALIGN(WMLC_CACHE_LINE, state->gram->sums);
+		state->capacity = (uint8) young_capacity(state);
+		state->streamed = dims >= LONG_ROW && pool->total > CACHED_BUFFERS;
+	}
+	else
+	{
+		wmlc_gram_init(state->gram, dims);
+		state->capacity = buffered ? WMLC_LOOP_ROWS : 0;
+	}
 	return state;
 }
 

@@ -30,6 +30,7 @@ typedef struct WmlGramState
 	bool		weighted;		/* some of them have another weight than 1 */
 	bool		streamed;		/* they are written past the caches */
 	bool		queued;			/* without a buffer, rows go through the pool's queue */
+	bool		young;			/* the rows wait in place of the sums */
 
 	WmlcGram   *gram;
 	WmlStatePool *pool;			/* where both lie */

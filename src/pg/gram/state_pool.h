@@ -26,6 +26,8 @@ typedef struct WmlStatePool
 	int			heads_left;
 	int			heads;			/* how many there are */
 	void	   *queue;			/* the user's own */
+	void	   *scratch;		/* likewise */
+	Size		scratch_size;
 } WmlStatePool;
 
 /*
