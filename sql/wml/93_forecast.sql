@@ -322,12 +322,12 @@ CREATE FUNCTION wml_forecast(name text, "rows" text, level float8 DEFAULT 0.95, 
 #variable_conflict use_column
 DECLARE
 	s @extschema@.wml_task_set;
-	asked record;
+	asked pg_catalog.record;
 	checked pg_catalog.bool;
 	statement pg_catalog.text;
 	tasks pg_catalog.text[];
 	tuned @extschema@.wml_tuned[];
-	learned record;
+	learned pg_catalog.record;
 BEGIN
 	s := @extschema@.wml_find_task_set($1, pg_catalog.current_schemas(true));
 	$4 := pg_catalog.lower($4);

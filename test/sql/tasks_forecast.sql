@@ -321,5 +321,9 @@ SELECT 99, week, 900 * exp(0.02 * week) + 9 * sin(week * 78.233) FROM generate_s
 SELECT tasks FROM wml_learn('large_set', 'large_rows', task => 'task', response => 'y', features => 'week / 40.0 AS week', rehearse => 8);
 SELECT method, abs(estimate / (900 * exp(0.4)) - 1) < 0.25 AS near
 FROM unnest(ARRAY[NULL, 'erm', 'prior']) AS method, wml_forecast('large_set', 'SELECT 99 AS task, 20 AS week', 0.9, method);
+-- a temporary table of the user's has the name of a pseudo-type
+CREATE TEMP TABLE record (task int);
+SELECT status FROM wml_forecast('large_set', 'SELECT 99 AS task, 20 AS week');
+DROP TABLE record;
 SELECT wml_drop('large_set');
 DROP TABLE large_rows;
