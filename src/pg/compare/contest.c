@@ -98,9 +98,10 @@ compare_positions(const void *a, const void *b)
 }
 
 /*
- * Sources that do not belong, because a row was mistyped or they are of another kind, would mislead all methods but a
- * robust prior, and even more the rehearsals: nobody forecasts them, and what they leave in what all have in common hides
- * the differences between methods.
+ * Sources that do not belong, because a row was mistyped or they are of another
+ * kind, would mislead all methods but a robust prior, and the rehearsals even more:
+ * nobody forecasts them, and their part in what all have in common hides the
+ * differences between methods.
  */
 static void
 leave_out_strangers(WmlContest *contest)
