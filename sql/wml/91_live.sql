@@ -461,7 +461,7 @@ BEGIN
 		live := CASE WHEN kept IS NULL THEN 'dropped' ELSE s.live END;
 		learned := s.learned;
 		family := s.family;
-		method := coalesce(nullif(concat_ws(' ', s.method ->> 'model', s.method ->> 'weights'), ''), 'prior');
+		method := @extschema@.wml_method_name(s.method);
 		against_all_alike := @extschema@.wml_method_number(s.method, 'against_all_alike');
 		against_task_alone := @extschema@.wml_method_number(s.method, 'against_task_alone');
 		size := pg_total_relation_size(kept);

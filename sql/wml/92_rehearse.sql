@@ -179,6 +179,20 @@ SELECT format($sql$SELECT r.*, row_number() OVER (PARTITION BY r.task ORDER BY %
 $$;
 COMMENT ON FUNCTION wml_rehearsed_query(wml_task_set, int) IS 'query of the rows that a rehearsal uses';
 
+-- Weights make no difference to priors.
+CREATE FUNCTION wml_tuned_method(t wml_tuned) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT jsonb_build_object('model', t.model, 'weights', CASE WHEN t.model NOT IN ('prior', 'robust') THEN t.weights END, 'eta', t.eta, 'ridge', t.ridge,
+	'shrink', t.shrink, 'evenness', t.evenness, 'whiten', t.whiten, 'adapt_steps', t.adapt_steps, 'source_rows', t.source_rows::text)
+$$;
+COMMENT ON FUNCTION wml_tuned_method(wml_tuned) IS 'the method of a tuned model, as task sets keep it';
+
+CREATE FUNCTION wml_method_name(method jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT coalesce(nullif(concat_ws(' ', method ->> 'model', method ->> 'weights'), ''), 'prior')
+$$;
+COMMENT ON FUNCTION wml_method_name(jsonb) IS 'model and weights of a method; without one, the prior';
+
 CREATE FUNCTION wml_rehearse_gaussian(s wml_task_set, known int, models text[], OUT tuned wml_tuned, OUT tasks int)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 DECLARE
@@ -270,13 +284,12 @@ BEGIN
 			USING ERRCODE = 'data_exception', DETAIL = format('At least %s tasks must have more than %s rows.', CASE WHEN s.family = 'gaussian' THEN 'three' ELSE 'four' END, known);
 	END IF;
 	model := t.model;
-	weights := CASE WHEN t.model NOT IN ('prior', 'robust') THEN t.weights END;
+	weights := @extschema@.wml_tuned_method(t) ->> 'weights';
 	against_all_alike := t.rehearsal;
 	against_task_alone := t.against_target;
 	UPDATE @extschema@.wml_task_set AS d
-	SET method = jsonb_build_object('automatic', automatic, 'known', known, 'tasks', tasks, 'model', model, 'weights', weights, 'eta', t.eta, 'ridge', t.ridge,
-		'shrink', t.shrink, 'evenness', t.evenness, 'whiten', t.whiten, 'adapt_steps', t.adapt_steps, 'source_rows', t.source_rows::text,
-		'against_all_alike', t.rehearsal, 'against_task_alone', t.against_target)
+	SET method = jsonb_build_object('automatic', automatic, 'known', known, 'tasks', tasks, 'against_all_alike', t.rehearsal, 'against_task_alone', t.against_target)
+		|| @extschema@.wml_tuned_method(t)
 	WHERE (d.schema_name, d.set_name) = (s.schema_name, s.set_name);
 END $$;
 COMMENT ON FUNCTION wml_rehearse_under(wml_task_set, int, bool) IS 'chooses the method of forecasts by rehearsal';

@@ -1,13 +1,24 @@
 -- Forecasts from task sets
 
--- The method that was rehearsed, or where the task is of another kind, all tasks alike or the prior; where the task has
--- many more rows than were known then, any.  The prior takes part where wml_tune tries it unasked.
-CREATE FUNCTION wml_task_tune(s wml_task_set, wanted text, method text, keys text[], grams wml_gram[], windows wml_gram[]) RETURNS wml_tuned
+-- The choice of a method, or where the task is of another kind, all tasks alike or the prior.  The prior takes part where
+-- wml_tune tries it unasked.
+CREATE FUNCTION wml_tune_as(choice jsonb, features int, sources wml_gram[], target wml_gram, windows wml_gram[]) RETURNS wml_tuned
+	LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT @extschema@.wml_tune(sources, target, windows,
+	models => array_remove(ARRAY[nullif(choice ->> 'model', 'target'), 'erm', CASE WHEN features <= 40 THEN 'prior' END], NULL),
+	weights => ARRAY[coalesce(nullif(choice ->> 'weights', 'stacked'), 'uniform')],
+	etas => nullif(array_remove(ARRAY[(choice ->> 'eta')::float8], NULL), '{}'), ridges => nullif(array_remove(ARRAY[(choice ->> 'ridge')::float8], NULL), '{}'),
+	shrinks => nullif(array_remove(ARRAY[(choice ->> 'shrink')::float8], NULL), '{}'), evennesses => nullif(array_remove(ARRAY[(choice ->> 'evenness')::float8], NULL), '{}'),
+	whitens => nullif(array_remove(ARRAY[(choice ->> 'whiten')::bool], NULL), '{}'), adapt_steps => nullif(array_remove(ARRAY[(choice ->> 'adapt_steps')::int], NULL), '{}'),
+	source_rows => nullif(array_remove(ARRAY[(choice ->> 'source_rows')::float8], NULL), '{}'))
+$$;
+COMMENT ON FUNCTION wml_tune_as(jsonb, int, wml_gram[], wml_gram, wml_gram[]) IS 'the choice of a method fitted to another target';
+
+-- Without a choice, all methods are tried, or all of the one that is named.
+CREATE FUNCTION wml_task_tune(s wml_task_set, wanted text, method text, choice jsonb, keys text[], grams wml_gram[], windows wml_gram[]) RETURNS wml_tuned
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-	m jsonb := s.method;
 	place int := array_position(keys, wanted);
-	target @extschema@.wml_gram := grams[place];
 	sources @extschema@.wml_gram[] := grams[:place - 1] || grams[place + 1:];
 	result @extschema@.wml_tuned;
 BEGIN
@@ -15,22 +26,34 @@ BEGIN
 		RETURN NULL;
 	END IF;
 	windows := windows[:place - 1] || windows[place + 1:];
-	IF method IS NULL AND m ->> 'model' <> 'target' AND @extschema@.wml_n(target) < 2 * (m ->> 'known')::int THEN
-		result := @extschema@.wml_tune(sources, target, windows,
-			models => ARRAY[m ->> 'model', 'erm'] || CASE WHEN cardinality(s.features) <= 40 THEN ARRAY['prior'] END,
-			weights => nullif(array_remove(ARRAY[CASE WHEN m ->> 'weights' = 'stacked' THEN 'uniform' ELSE m ->> 'weights' END], NULL), '{}'), etas => nullif(array_remove(ARRAY[(m ->> 'eta')::float8], NULL), '{}'),
-			ridges => nullif(array_remove(ARRAY[(m ->> 'ridge')::float8], NULL), '{}'), shrinks => nullif(array_remove(ARRAY[(m ->> 'shrink')::float8], NULL), '{}'),
-			evennesses => nullif(array_remove(ARRAY[(m ->> 'evenness')::float8], NULL), '{}'), whitens => nullif(array_remove(ARRAY[(m ->> 'whiten')::bool], NULL), '{}'),
-			adapt_steps => nullif(array_remove(ARRAY[(m ->> 'adapt_steps')::int], NULL), '{}'),
-			source_rows => nullif(array_remove(ARRAY[(m ->> 'source_rows')::float8], NULL), '{}'));
-	ELSE
-		result := @extschema@.wml_tune(sources, target, windows, models => CASE WHEN coalesce(method, 'tune') <> 'tune' THEN ARRAY[method] END);
-	END IF;
+	result := CASE WHEN choice IS NOT NULL THEN @extschema@.wml_tune_as(choice, cardinality(s.features), sources, grams[place], windows)
+		ELSE @extschema@.wml_tune(sources, grams[place], windows, models => CASE WHEN coalesce(method, 'tune') <> 'tune' THEN ARRAY[method] END) END;
 	-- places among the sources become places among all
 	result.sources := ARRAY(SELECT i + (i >= place)::int FROM unnest(result.sources) WITH ORDINALITY AS u (i, n) ORDER BY n);
 	RETURN result;
 END $$;
-COMMENT ON FUNCTION wml_task_tune(wml_task_set, text, text, text[], wml_gram[], wml_gram[]) IS 'the method that forecasts a task best, fitted to it';
+COMMENT ON FUNCTION wml_task_tune(wml_task_set, text, text, jsonb, text[], wml_gram[], wml_gram[]) IS 'the method that forecasts a task best, fitted to it';
+
+-- The method that was rehearsed; for a task that has many more rows than were known then, what is best for the first task
+-- with about as many rows: to the power of two.  choices are those that were made before.
+CREATE FUNCTION wml_task_choice(s wml_task_set, wanted text, keys text[], grams wml_gram[], windows wml_gram[], INOUT choices jsonb, OUT choice jsonb)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	size bit(64) := @extschema@.wml_n(grams[array_position(keys, wanted)])::bit(64);
+	first int;
+BEGIN
+	choice := s.method;
+	IF size::bigint < 2 * (choice ->> 'known')::int THEN
+		RETURN;
+	END IF;
+	first := (SELECT min(i) FROM unnest(grams) WITH ORDINALITY AS u (gram, i)
+		WHERE @extschema@.wml_n(gram) >= 2 * (choice ->> 'known')::int AND position('1' IN @extschema@.wml_n(gram)::bit(64)::text) = position('1' IN size::text));
+	IF choices -> first::text IS NULL THEN
+		choices := choices || jsonb_build_object(first, @extschema@.wml_tuned_method(@extschema@.wml_task_tune(s, keys[first], NULL, NULL, keys, grams, windows)));
+	END IF;
+	choice := choices -> first::text;
+END $$;
+COMMENT ON FUNCTION wml_task_choice(wml_task_set, text, text[], wml_gram[], wml_gram[], jsonb) IS 'method for a task that nobody named';
 
 -- Forecasts
 
@@ -224,7 +247,7 @@ BEGIN
 		own AS (
 			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM %24$s)
 		SELECT task::pg_catalog.text, wml_row, %15$s, %16$s, %17$s, %18$s, %19$s, %20$s,
-			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN pg_catalog.concat_ws(' ', (tuned).model, (tuned).weights) ELSE $6 END,
+			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN @extschema@.wml_method_name(@extschema@.wml_tuned_method(tuned)) ELSE $6 END,
 			coalesce(why, CASE WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
 		FROM own ORDER BY wml_position$sql$,
 		rows, why, s.expression, exposure, @extschema@.wml_key_type(s), @extschema@.wml_task_current(s), s.equality,
@@ -259,6 +282,8 @@ DECLARE
 	w record;
 	range text;
 	known record;
+	choices jsonb;
+	choice jsonb;
 	t @extschema@.wml_tuned;
 	done int := 0;
 	said timestamptz := clock_timestamp();
@@ -277,9 +302,13 @@ BEGIN
 		CONTINUE WHEN method IS NULL AND key = ANY (strangers);
 		IF range IS DISTINCT FROM w.range THEN
 			range := w.range;
+			choices := '{}';
 			SELECT * INTO known FROM @extschema@.wml_task_sources(s, key, strangers);
 		END IF;
-		t := @extschema@.wml_task_tune(s, key, method, known.keys, known.grams, known.windows);
+		IF method IS NULL THEN
+			SELECT c.choices, c.choice INTO choices, choice FROM @extschema@.wml_task_choice(s, key, known.keys, known.grams, known.windows, choices) AS c;
+		END IF;
+		t := @extschema@.wml_task_tune(s, key, method, choice, known.keys, known.grams, known.windows);
 		done := done + 1;
 		IF t.coef IS NOT NULL THEN
 			tasks := tasks || key;
@@ -413,7 +442,8 @@ BEGIN
 		target := NULL;
 	END IF;
 	IF target IS NOT NULL AND @extschema@.wml_forecast_tunes(s, NULL) AND wanted = ANY (learned.strangers) IS NOT TRUE THEN
-		tuned := @extschema@.wml_task_tune(s, wanted, NULL, known.keys, known.grams, known.windows);
+		tuned := @extschema@.wml_task_tune(s, wanted, NULL, (@extschema@.wml_task_choice(s, wanted, known.keys, known.grams, known.windows, '{}')).choice,
+			known.keys, known.grams, known.windows);
 	END IF;
 	RETURN QUERY SELECT 'rows', 'known', coalesce(@extschema@.wml_n(target), 0)::float8, NULL::float8, NULL::float8, NULL::float8;
 	-- the errors and the prior's own figures for the prior, the method's where it is another
@@ -441,8 +471,7 @@ BEGIN
 	RETURN QUERY SELECT 'left out', k, d, NULL::float8, NULL::float8, NULL::float8
 		FROM @extschema@.wml_task_strangers(s) AS t, unnest(t.keys, t.deviations) AS u (k, d) WHERE k IS DISTINCT FROM wanted ORDER BY d DESC, k LIMIT 10;
 	-- that of this target, or else that of the task set
-	RETURN QUERY SELECT 'rehearsal', CASE WHEN tuned.model IS NULL THEN concat_ws(' ', s.method ->> 'model', s.method ->> 'weights')
-			ELSE concat_ws(' ', tuned.model, tuned.weights) END || n, v, NULL::float8, NULL::float8, NULL::float8
+	RETURN QUERY SELECT 'rehearsal', @extschema@.wml_method_name(CASE WHEN tuned.model IS NULL THEN s.method ELSE @extschema@.wml_tuned_method(tuned) END) || n, v, NULL::float8, NULL::float8, NULL::float8
 		FROM (VALUES (1, ' against all tasks alike', coalesce(tuned.rehearsal, (s.method ->> 'against_all_alike')::float8)),
 			(2, ' against the task alone', coalesce(tuned.against_target, (s.method ->> 'against_task_alone')::float8))) AS r (o, n, v)
 		WHERE v IS NOT NULL ORDER BY o;

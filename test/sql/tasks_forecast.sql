@@ -109,7 +109,7 @@ SELECT wml_rehearse('cast_products', 1000);
 SELECT count(*) AS still_there FROM cast_sales;
 
 -- tuned by target, and by rehearsal
-SELECT f.task, f.model = concat_ws(' ', t.model, t.weights) AS model, abs(f.estimate - p.estimate) < 1e-9 AS estimate, abs(f.upper - p.upper) < 1e-9 AS upper, status
+SELECT f.task, f.model = concat_ws(' ', t.model, CASE WHEN t.model NOT IN ('prior', 'robust') THEN t.weights END) AS model, abs(f.estimate - p.estimate) < 1e-9 AS estimate, abs(f.upper - p.upper) < 1e-9 AS upper, status
 FROM wml_forecast('cast_products', 'SELECT 21 AS product, 9 AS week, ''a'' AS kind', method => 'tune') AS f,
 	(SELECT array_agg(gram ORDER BY product) AS sources FROM cast_products WHERE product < 21) AS s,
 	(SELECT array_agg(gram ORDER BY product) AS windows FROM (SELECT product, wml_gram(ARRAY[1, (kind = 'b')::int, (kind = 'c')::int, sin(week / 8.0)], units) AS gram
@@ -137,6 +137,15 @@ SELECT method ->> 'known' AS known FROM wml_task_set WHERE set_name = 'cast_agai
 UPDATE wml_task_set SET method = jsonb_build_object('known', 8, 'model', 'stack', 'weights', 'stacked') WHERE set_name = 'cast_again';
 SELECT task, model, status FROM wml_forecast('cast_again', 'SELECT * FROM cast_rows WHERE product IN (20, 21, 22) AND week = 51');
 SELECT DISTINCT item FROM wml_explain('cast_again', 21) WHERE part = 'rehearsal';
+-- those with many rows share a choice, which depends neither on who else is forecast nor on whether it is explained
+UPDATE wml_task_set SET method = jsonb_build_object('known', 2, 'model', 'stack', 'weights', 'stacked') WHERE set_name = 'cast_again';
+CREATE VIEW cast_asked AS SELECT * FROM cast_rows WHERE product < 22 AND week = 51;
+SELECT count(*) AS forecasts, bool_and(a.model = alone.model AND a.estimate = alone.estimate AND a.upper = alone.upper) AS same_alone, bool_and(e.item LIKE a.model || ' against%') AS same_explained
+FROM wml_forecast('cast_again', 'cast_asked') AS a, wml_forecast('cast_again', 'SELECT * FROM cast_asked WHERE product = ' || a.task) AS alone,
+	LATERAL (SELECT item FROM wml_explain('cast_again', a.task) WHERE part = 'rehearsal' LIMIT 1) AS e;
+SELECT count(DISTINCT c.choice) AS choices, bool_and(c.choice = wml_tuned_method(wml_tune(known.grams[2:], known.grams[1], known.windows[2:]))) AS best_for_the_first
+FROM (SELECT d FROM wml_task_set AS d WHERE set_name = 'cast_again') AS s, wml_task_sources(d, '1', NULL) AS known, unnest(known.keys) AS key, wml_task_choice(d, key, known.keys, known.grams, known.windows, '{}') AS c;
+DROP VIEW cast_asked;
 SELECT tasks FROM wml_learn('cast_again', 'cast_sales', task => 'product', response => 'units', features => 'kind', along => 'week', replace => true, rehearse => 0);
 SELECT tasks FROM wml_refresh('cast_again');
 SELECT v.method, v.against_all_alike, s.method FROM wml_task_sets AS v JOIN wml_task_set AS s USING (set_name) WHERE set_name = 'cast_again';
