@@ -161,14 +161,15 @@ update_dispersion(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy)
 
 /*
  * The predictor that all rows together have, to start from; none for points instead
- * of distributions.
+ * of distributions, and where exposures are too large to be added up.
  */
 static double
 first_predictor(const WmlcGlmRows *rows, const WmlcHierarchy *hierarchy)
 {
 	bool		binomial = hierarchy->likelihood.family == WMLC_BINOMIAL;
 	double		sum = 0.5,
-				rest = 0.5;
+				rest = 0.5,
+				predictor;
 
 	if (hierarchy->likelihood.family == WMLC_GAUSSIAN || hierarchy->covariance == NULL)
 		return NAN;
@@ -179,7 +180,8 @@ first_predictor(const WmlcGlmRows *rows, const WmlcHierarchy *hierarchy)
 		sum += response.weight * response.y;
 		rest += response.weight * (binomial ? response.exposure - response.y : response.exposure);
 	}
-	return log(sum / rest);
+	predictor = log(sum / rest);
+	return isfinite(predictor) ? predictor : NAN;
 }
 
 /* Rows from first up to end of a task with this posterior. */

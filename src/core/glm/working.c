@@ -591,7 +591,8 @@ start_count(WmlcRowQueue *queue, const WmlcResponse *row, double eta, WmlcWorkin
 {
 	double		prior = 1.0 / FIRST_VARIANCE;
 	double		count = row->weight * row->y + LEAST_FIRST_COUNT;
-	double		first = log((count + prior) / (row->weight * row->exposure + prior * exp(-eta)));
+	double		mean = row->weight * row->exposure * exp(eta);
+	double		first = eta + log((count + prior) / (mean + prior));
 
 	if (count > MOST_FIRST_COUNT)
 	{
