@@ -478,6 +478,11 @@ BEGIN
 		RAISE EXCEPTION 'name, relation, task, response, live, append and family must not be NULL' USING ERRCODE = 'null_value_not_allowed';
 	ELSIF pg_catalog.cardinality(parts) > 2 THEN
 		RAISE EXCEPTION 'name of a task set must be a table name: "%"', name USING ERRCODE = 'invalid_name';
+	ELSIF pg_catalog.octet_length(parts[pg_catalog.cardinality(parts)] || '_pending') > current_setting('max_identifier_length')::int THEN
+		RAISE EXCEPTION 'name of task set "%" is too long', parts[pg_catalog.cardinality(parts)]
+			USING ERRCODE = 'name_too_long', HINT = 'Tables and functions that belong to it have longer names, such as NAME_pending.';
+	ELSIF pg_catalog.isempty(range) THEN
+		RAISE EXCEPTION 'range must not be empty' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
 	s.family := pg_catalog.lower(family);
 	PERFORM @extschema@.wml_learn_family(s.family, inverse, exposure, rehearse);
@@ -569,11 +574,14 @@ CREATE FUNCTION wml_learn_make(s wml_task_set, OUT tasks bigint, OUT "rows" bigi
 DECLARE
 	started timestamptz := clock_timestamp();
 	pooled @extschema@.wml_gram;
+	described bool;
 BEGIN
+	SELECT EXISTS (SELECT FROM @extschema@.wml_task_set AS t WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name)) INTO described;
 	IF @extschema@.wml_task_relation(s) IS NOT NULL THEN
 		RAISE EXCEPTION 'relation "%" already exists', s.set_name
-			USING ERRCODE = 'duplicate_table', HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';
-	ELSIF EXISTS (SELECT FROM @extschema@.wml_task_set AS t WHERE (t.schema_name, t.set_name) = (s.schema_name, s.set_name)) THEN
+			USING ERRCODE = 'duplicate_table', HINT = CASE WHEN described THEN 'Drop the task set with wml_drop, or learn it again with replace => true.'
+				ELSE 'It is no task set. Choose another name for the task set.' END;
+	ELSIF described THEN
 		RAISE EXCEPTION 'task set "%" already exists', s.set_name
 			USING ERRCODE = 'duplicate_object', DETAIL = 'Its description stayed when its table was dropped.',
 			HINT = 'Drop the task set with wml_drop, or learn it again with replace => true.';

@@ -122,6 +122,8 @@ SELECT wml_learn('task_bad', 'task_sales', 'shop, week', 'units', 'price');
 SELECT wml_learn('task_bad', 'task_sales', NULL, 'units', 'price');
 SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price', family => 'poisson-ish');
 SELECT wml_learn('task_sales', 'task_sales', 'shop', 'units', 'price');
+SELECT wml_learn('task_bad', 'task_sales', 'shop', 'units', 'price', range => 'empty');
+SELECT wml_learn(repeat('x', 56), 'task_sales', 'shop', 'units', 'price');
 SELECT wml_learn('task_bad', 'task_plain', 'shop', 'units', 'price', live => true);
 SELECT wml_check('task_bad');
 SELECT wml_drop('task_bad');
