@@ -26,7 +26,7 @@ COMMENT ON FUNCTION wml_task_prior_options(wml_task_set) IS 'what the prior of a
 
 -- Tasks that do not belong show under a robust prior of all tasks; five hundred of them tell as much as more would.
 CREATE FUNCTION wml_task_strangers(s wml_task_set, OUT keys text[], OUT deviations float8[])
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET client_min_messages = error SET extra_float_digits = 3 SET DateStyle = ISO AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET wml.warnings = off SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 BEGIN
 	IF s.family = 'gaussian' AND cardinality(s.features) <= @extschema@.wml_related_features() THEN
 		EXECUTE format($sql$
@@ -65,6 +65,13 @@ BEGIN
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_task_prior(wml_task_set, text) IS 'prior learned from all tasks of a task set, plain or robust; without one, why';
+
+-- Forecasts may come every second, and those who read them cannot change the prior.  wml_explain warns.
+CREATE FUNCTION wml_task_prior_again(s wml_task_set, method text, OUT prior wml_prior, OUT model text, OUT strangers text[], OUT trouble text)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET wml.warnings = off AS $$
+SELECT p.prior, p.model, p.strangers, p.trouble FROM @extschema@.wml_task_prior(s, method) AS p
+$$;
+COMMENT ON FUNCTION wml_task_prior_again(wml_task_set, text) IS 'the same without warnings';
 
 -- Keys are told apart by the equality of their type, not by their text.  As text they are handed on under settings that
 -- keep all digits; '3.0' and '3.00' are one number.
@@ -215,7 +222,7 @@ COMMENT ON FUNCTION wml_rehearse_gaussian(wml_task_set, int, text[]) IS 'the met
 
 -- Each half of the tasks learns from the other one.  Errors are deviances of the rows that are not known.
 CREATE FUNCTION wml_rehearse_family(s wml_task_set, known int, OUT tasks int, OUT against_all_alike float8, OUT against_task_alone float8)
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET client_min_messages = error AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET wml.warnings = off AS $$
 DECLARE
 	numbered text := @extschema@.wml_rehearsed_query(s, known);
 	columns text := @extschema@.wml_task_exposure(s);

@@ -367,7 +367,7 @@ BEGIN
 	END IF;
 	asked := @extschema@.wml_asked_rows($2);
 	s := @extschema@.wml_forecast_columns(s, asked.columns);
-	learned := @extschema@.wml_task_prior(s, $4);
+	learned := @extschema@.wml_task_prior_again(s, $4);
 	-- what is executed names everything in full, but for what the user wrote
 	FOREACH checked IN ARRAY ARRAY[false, true] LOOP
 		BEGIN

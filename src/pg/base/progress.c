@@ -1,6 +1,6 @@
 /*
  * progress.c
- *	  Telling the user how a long computation goes on, when wml.progress says so.
+ *	  What the user is told beside results: see progress.h.
  */
 #include "postgres.h"
 
@@ -11,6 +11,7 @@
 #define PROGRESS_INTERVAL_MS 3000
 
 bool		wml_progress = true;
+bool		wml_warnings = true;
 
 bool
 wml_progress_due(WmlProgress *progress)

@@ -1,6 +1,7 @@
 /*
  * progress.h
- *	  Telling the user how a long computation goes on, when wml.progress says so.
+ *	  Telling the user how a long computation goes on, when wml.progress says so, and what to
+ *	  look at in its result, when wml.warnings does.
  */
 #ifndef WML_PROGRESS_H
 #define WML_PROGRESS_H
@@ -9,8 +10,12 @@
 
 #include "datatype/timestamp.h"
 
-/* The setting wml.progress. */
+/* The settings wml.progress and wml.warnings. */
 extern bool wml_progress;
+extern bool wml_warnings;
+
+/* Of results that are usable but deserve a look.  Neither client nor log hears of them if they are not wanted. */
+#define WML_WARNING (wml_warnings ? WARNING : DEBUG1)
 
 /* Start from zero. */
 typedef struct WmlProgress

@@ -24,6 +24,14 @@ _PG_init(void)
 							 PGC_USERSET,
 							 0,
 							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("wml.warnings",
+							 "Warns of results that are usable but deserve a look.",
+							 NULL,
+							 &wml_warnings,
+							 true,
+							 PGC_USERSET,
+							 0,
+							 NULL, NULL, NULL);
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("wml");
 #else

@@ -12,6 +12,7 @@
 #include "pg/base/args.h"
 #include "pg/base/array.h"
 #include "pg/base/memory.h"
+#include "pg/base/progress.h"
 #include "pg/glm/glm.h"
 
 #define FIRST_CAPACITY 16
@@ -151,7 +152,7 @@ void
 wml_warn_of_excess(const WmlcExcess *excess, const char *hint)
 {
 	if (wmlc_excess_is_clear(excess))
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("counts vary more than a Poisson distribution allows"),
 				 errdetail("Their variance about the model's rates is %.1f times what chance explains, so intervals are too narrow.",
 						   1.0 + excess->excess / excess->mean),

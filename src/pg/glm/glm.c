@@ -15,6 +15,7 @@
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
+#include "pg/base/progress.h"
 #include "pg/base/srf.h"
 #include "pg/glm/glm.h"
 
@@ -34,12 +35,12 @@ fit_rows(FunctionCallInfo fcinfo, const WmlcGlmRows *rows, const WmlcGlmOptions 
 	wml_check(wmlc_glm_fit(rows, options, &model,
 						   wml_allocate(wmlc_glm_workspace(rows->dims), 1)));
 	if (model.separated)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("the features separate some responses perfectly"),
 				 errdetail("The likelihood has no maximum; Firth's penalty keeps the coefficients finite."),
 				 errhint("Learn from more tasks with wml_glm_prior, use fewer features, or set a ridge.")));
 	if (!model.converged)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("fit stopped after %d iterations", model.iterations)));
 	if (wml_excess_can_be_told(&options->likelihood, rows))
 	{

@@ -165,7 +165,7 @@ wml_hierarchy_fit(WmlHierarchyCall *call, int dims, Size tasks)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("weights of all tasks or rows are zero")));
 	if (!hierarchy->converged)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("prior stopped after %d iterations", hierarchy->iterations),
 				 errdetail("In the last one it moved by %.2g of its spread.", hierarchy->change),
 				 errhint("Increase iterations. If the features separate the responses perfectly, "

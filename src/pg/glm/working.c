@@ -18,6 +18,7 @@
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
+#include "pg/base/progress.h"
 #include "pg/glm/glm.h"
 #include "pg/gram/gram.h"
 #include "pg/prior/prior.h"
@@ -269,7 +270,7 @@ wml_target_gram_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	wml_check(status);
 	if (!converged)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("working gram has not converged to its own posterior"),
 				 errdetail("The iteration stopped before it converged.")));
 	PG_RETURN_GRAM(gram);

@@ -12,6 +12,7 @@
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/base/memory.h"
+#include "pg/base/progress.h"
 #include "pg/mlp/mlp.h"
 #include "pg/base/srf.h"
 
@@ -155,7 +156,7 @@ descend(const Adaptation *adaptation, double *mse)
 							 adaptation->eta, adaptation->steps, NULL, mse, &diverged_at, wml_poll,
 							 wml_allocate(wmlc_mlp_adapt_workspace(&adaptation->view.net), 1)));
 	if (diverged_at > 0)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("adaptation diverges with a step size of %g", adaptation->eta),
 				 errdetail("It diverged at step %d. The best network so far is kept.", diverged_at),
 				 errhint("Use a smaller eta or fewer steps.")));

@@ -107,7 +107,7 @@ train(WmlcSvm *svm, double tolerance, int passes)
 			return pass;
 		if (pass >= passes)
 		{
-			ereport(WARNING,
+			ereport(WML_WARNING,
 					(errmsg("support vector machine stopped after %d passes", pass),
 					 errdetail("Its objective is %g, at most %g above the minimum.", svm->objective, svm->gap),
 					 errhint("Increase passes, standardise the features, or use a smaller cost.")));

@@ -276,20 +276,20 @@ static void
 warn_of_spread(const WmlcPrior *prior, const WmlPriorOptions *options, int random)
 {
 	if (prior->singular && !prior->saturated && prior->tasks > 1.0)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("the prior finds no spread in %d of %d directions", random - prior->rank, random),
 				 errdetail("%.0f tasks differ there by no more than their noise explains.", prior->tasks),
 				 options->core.covariance == WMLC_PRIOR_FULL
 				 ? errhint("Make features fixed, use covariance => 'diagonal' or evenness, or learn from more tasks.")
 				 : errhint("Make features fixed, use evenness, or learn from more tasks.")));
 	if (prior->dominance > 0.0)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("one of %.0f tasks dominates the prior", prior->tasks),
 				 errdetail("It accounts for %.0f %% of the spread in its direction.",
 						   100.0 * prior->dominance),
 				 errhint("wml_task_fit says which it is. Check its rows, or call wml_prior with tasks => 't', or with noise => 'own' if a row may be mistyped.")));
 	else if (prior->outlying > 0.0)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("%.0f of %.0f tasks lie too far from the others", prior->outlying, prior->tasks),
 				 errdetail("Normally distributed coefficients rarely do; these tasks inflate the spread of all others."),
 				 errhint("wml_task_fit says which they are. Check their rows, or call wml_prior with tasks => 't'.")));
@@ -300,13 +300,13 @@ static void
 warn(const WmlcPrior *prior)
 {
 	if (prior->saturated)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("the prior explains the responses of all sources exactly"),
 				 errdetail("It finds no noise in %.0f rows of %.0f tasks with %d features, and would take new rows to be exact as well.",
 						   prior->rows, prior->tasks, prior->dims),
 				 errhint("Use fewer features, sources with more rows, or wml_prior with covariance => 'diagonal'.")));
 	if (prior->tasks < 2.0)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("the prior was learned from a single task"),
 				 errdetail("A single task cannot show how tasks differ, so intervals for another are too narrow."),
 				 errhint("Use more sources.")));

@@ -22,6 +22,7 @@
 #include "pg/base/error.h"
 #include "pg/gram/gram.h"
 #include "pg/base/memory.h"
+#include "pg/base/progress.h"
 
 PG_FUNCTION_INFO_V1(wml_alpha_array);
 PG_FUNCTION_INFO_V1(wml_alpha_gap);
@@ -126,7 +127,7 @@ static void
 warn_if_not_best(const WmlcSimplexReport *report)
 {
 	if (report->relative_gap > WMLC_SIMPLEX_GAP)
-		ereport(WARNING,
+		ereport(WML_WARNING,
 				(errmsg("weights may not be optimal to full precision"),
 				 errdetail("Their objective is %g, at most %g above the minimum.",
 						   report->objective, report->gap)));
