@@ -358,6 +358,9 @@ wml_gram_combine(PG_FUNCTION_ARGS)
 	other = PG_GETARG_GRAM(1);
 	if (other->dims == 0)
 		return count_skipped(fcinfo, other->skipped);
+	/* partial states of many features are large, and the leader of parallel workers is alone with all of them */
+	if (PG_ARGISNULL(0))
+		PG_RETURN_DATUM(wml_gram_state_datum(wml_gram_state_copy(fcinfo, context, other)));
 	state = state_for_update(fcinfo, context, other->dims, false);
 	wml_gram_state_flush(state);
 	wml_gram_check_same_dims(state->gram, other);

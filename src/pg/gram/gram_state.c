@@ -376,23 +376,35 @@ allocate_state(WmlStatePool *pool, int dims)
 	return state;
 }
 
-WmlGramState *
-wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context, int dims, bool buffered)
+/* A state whose gram holds nothing yet. */
+static WmlGramState *
+new_state(WmlStatePool *pool, int dims)
 {
-	WmlStatePool *pool = wml_state_pool(fcinfo, aggregate_context);
 	WmlGramState *state = allocate_state(pool, dims);
 
-	if (buffered)
-		make_room_in_queue(pool, dims);
 	EOH_init_header(&state->header, &state_methods, pool->context);
 	state->dims = (uint16) dims;
 	state->pool = pool;
 	state->waiting = NULL;
 	state->watch = NULL;
-	state->queued = buffered;
+	state->capacity = 0;
+	state->queued = false;
 	state->weighted = false;
 	state->streamed = false;
+	state->young = false;
 	state->pending = 0;
+	return state;
+}
+
+WmlGramState *
+wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context, int dims, bool buffered)
+{
+	WmlStatePool *pool = wml_state_pool(fcinfo, aggregate_context);
+	WmlGramState *state = new_state(pool, dims);
+
+	if (buffered)
+		make_room_in_queue(pool, dims);
+	state->queued = buffered;
 	state->young = buffered && dims >= YOUNG_ROW && pool->pools != NULL;
 	if (state->young)
 	{
@@ -406,6 +418,16 @@ wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context, 
 		wmlc_gram_init(state->gram, dims);
 		state->capacity = buffered ? WMLC_LOOP_ROWS : 0;
 	}
+	return state;
+}
+
+WmlGramState *
+wml_gram_state_copy(FunctionCallInfo fcinfo, MemoryContext aggregate_context, const WmlcGram *gram)
+{
+	WmlGramState *state = new_state(wml_state_pool(fcinfo, aggregate_context), gram->dims);
+
+	memcpy(state->gram, gram, wmlc_gram_bytes(gram->dims));
+	state->gram->constant = wmlc_gram_find_constant(state->gram);	/* as merging finds it */
 	return state;
 }
 

@@ -47,6 +47,10 @@ extern WmlGramState *wml_gram_state_from_datum(Datum datum);
 extern WmlGramState *wml_gram_state_create(FunctionCallInfo fcinfo, MemoryContext aggregate_context,
 										   int dims, bool buffered);
 
+/* The same with the sums of a gram that has features, to which others will be added. */
+extern WmlGramState *wml_gram_state_copy(FunctionCallInfo fcinfo, MemoryContext aggregate_context,
+										 const WmlcGram *gram);
+
 static inline Datum
 wml_gram_state_datum(WmlGramState *state)
 {
