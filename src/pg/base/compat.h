@@ -1,6 +1,6 @@
 /*
  * compat.h
- *	  What moved between the versions of the server, 13 to 18.
+ *	  What moved between the versions of the server, 13 to 20.
  */
 #ifndef WML_COMPAT_H
 #define WML_COMPAT_H

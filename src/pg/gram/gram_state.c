@@ -133,7 +133,7 @@ write_padded_row(double *z, const WmlRow *row)
  * none of it is in a cache, and it arrives while the rows are looked at.  (Not
  * inline, GCC would drop the call, since the function does nothing that it knows.)
  */
-static pg_attribute_always_inline void
+static inline __attribute__((always_inline)) void
 prefetch_gram(const WmlGramState *state)
 {
 	const double *hi = state->gram->sums;
