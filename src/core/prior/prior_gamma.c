@@ -5,7 +5,8 @@
  * A mistyped row gives a task a noise that no distribution of the others explains, and
  * would make the distribution so wide that it tells nothing of a new task.  So tasks count
  * by how likely it is that one of all is as noisy, b / (b + x) having a beta
- * distribution of shapes a and h; at first by the median and the median deviation.  Only
+ * distribution of shapes a and h, at first by the median and the median deviation; and
+ * log x / h a normal one that the noises above the median show.  Only
  * the loudest tenth of the tasks may count less, lest the others be taken for the rule where
  * there are two kinds; and as little as a task counts, its noise is drawn towards theirs, and
  * its spread goes with its noise.
@@ -227,6 +228,31 @@ shape_of_variance(double variance)
 	return low;
 }
 
+/* The standard deviation of a normal distribution whose upper quarter is that of the numbers */
+static double
+upper_spread(const double *sorted, size_t count)
+{
+	return (sorted[3 * (count - 1) / 4] - sorted[(count - 1) / 2]) / MEDIAN_DEVIATION * (1.0 + FEW_NOISES / (double) count);
+}
+
+/*
+ * The gamma distribution fits all noises, those of quiet tasks too, and where many of these are
+ * all but without noise, hardly any noise is too large for it.  So the logarithms of those
+ * above the median have a say of their own, as if they were the upper half of a normal
+ * distribution, wide enough for all but the loudest: these are judged by the others.
+ */
+static void
+describe_upper_half(WmlcTaskPrior *prior, size_t count, size_t loudest)
+{
+	const double *sorted = prior->sorted;
+	double		beyond = wmlc_student_bound(1.0 - (2.0 * loudest + 1.0) / (double) count, INFINITY);
+
+	prior->noise_middle = sorted[(count - 1) / 2];
+	prior->noise_spread = upper_spread(sorted, count);
+	if (beyond > MEDIAN_DEVIATION)
+		prior->noise_spread = fmax(prior->noise_spread, (sorted[count - 1 - loudest] - prior->noise_middle) / beyond);
+}
+
 /*
  * A first distribution of noises that a few mistyped tasks do not move: median and
  * median deviation of their logarithms, less what chance adds to the latter.
@@ -239,6 +265,7 @@ wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes *s
 				deviation,
 				loud;
 	size_t		count = 0;
+	size_t		loudest;
 
 	for (size_t j = 0; j < reduced->blocks * LANES; j++)
 	{
@@ -252,6 +279,7 @@ wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes *s
 	}
 	prior->noise_shape = 2.0;
 	prior->noise_rate = 2.0;
+	prior->noise_middle = prior->noise_spread = 0.0;
 	if (count == 0)
 	{
 		for (size_t b = 0; b < reduced->blocks; b++)
@@ -259,7 +287,9 @@ wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes *s
 		return;
 	}
 	middle = median(prior->sorted, count);
-	loud = prior->sorted[count - 1 - (size_t) fmin(fmax(LOUDEST * count, 1.0), count - 1.0)];
+	loudest = (size_t) fmin(fmax(LOUDEST * count, 1.0), count - 1.0);
+	loud = prior->sorted[count - 1 - loudest];
+	describe_upper_half(prior, count, loudest);
 	for (size_t j = 0; j < reduced->blocks * LANES; j++)
 	{
 		WmlcLanes  *own = statistics + j / LANES * WMLC_TASK_STATISTICS;
@@ -274,12 +304,7 @@ wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced, WmlcLanes *s
 	prior->noise_rate = prior->noise_shape * exp(middle);
 }
 
-/*
- * A noise that hardly any task exceeds.  The gamma distribution fits all noises, those of
- * quiet tasks too, and where many of these are all but without noise, hardly any noise is too
- * large for it.  So the logarithms of those above the median have a say of their own, as
- * if they were the upper half of a normal distribution.
- */
+/* A noise that hardly any task exceeds, by the upper half of all as they are in the end */
 double
 wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced)
 {
@@ -298,21 +323,37 @@ wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced)
 		return 0.0;
 	qsort(prior->sorted, count, sizeof(double), by_size);
 	middle = prior->sorted[(count - 1) / 2];
-	spread = (prior->sorted[3 * (count - 1) / 4] - middle) / MEDIAN_DEVIATION * (1.0 + FEW_NOISES / (double) count);
+	spread = upper_spread(prior->sorted, count);
 	return exp(middle + fmax(2.0 * log(WMLC_FAR_OFF),
 							 spread * wmlc_student_bound(1.0 - 2.0 * WMLC_STRANGE / (double) count, INFINITY)));
 }
 
-/* The tail of the beta distribution, but for a factor near one, in all tasks */
+static bool
+is_loud(double a, double b, double h, double x)
+{
+	return h > 0.0 && x / h > LOUD * b / a;
+}
+
+/* The tail of the beta distribution, but for a factor near one */
+static double
+beta_tail(double a, double b, double h, double x)
+{
+	return exp(a * log(b / (b + x)) - log(a) - lgamma(a) - lgamma(h) + lgamma(a + h));
+}
+
+/* That of the upper half of the noises, of which chance makes more where rows are few */
+static double
+upper_tail(const WmlcTaskPrior *prior, double h, double x)
+{
+	double		variance = prior->noise_spread * prior->noise_spread + wmlc_trigamma(h);
+
+	return 0.5 * erfc((log(x / h) - prior->noise_middle) / sqrt(2.0 * variance));
+}
+
 double
 wmlc_noise_belief(double a, double b, double tasks, double h, double x)
 {
-	double		tail;
-
-	if (h <= 0.0 || x / h <= LOUD * b / a)
-		return 1.0;
-	tail = a * log(b / (b + x)) - log(a) - lgamma(a) - lgamma(h) + lgamma(a + h);
-	return fmin(1.0, exp(tail) * tasks / UNLIKELY);
+	return is_loud(a, b, h, x) ? fmin(1.0, beta_tail(a, b, h, x) * tasks / UNLIKELY) : 1.0;
 }
 
 /* What each task counts under the distribution of noises as it is: see above. */
@@ -327,9 +368,11 @@ wmlc_believe_noises(const WmlcTaskPrior *prior, const WmlcReduced *reduced, Wmlc
 		WmlcLanes  *own = statistics + j / LANES * WMLC_TASK_STATISTICS;
 		double		h = own[WMLC_NOISE_DEGREES][j % LANES];
 		double		x = own[WMLC_NOISE_SQUARES][j % LANES];
+		double		belief = 1.0;
 
-		own[WMLC_NOISE_BELIEF][j % LANES] = own[WMLC_NOISE_LOUD][j % LANES] > 0.0
-			? wmlc_noise_belief(a, b, reduced->weight, h, x) : 1.0;
+		if (own[WMLC_NOISE_LOUD][j % LANES] > 0.0 && is_loud(a, b, h, x))
+			belief = fmin(1.0, fmin(beta_tail(a, b, h, x), upper_tail(prior, h, x)) * reduced->weight / UNLIKELY);
+		own[WMLC_NOISE_BELIEF][j % LANES] = belief;
 	}
 }
 

@@ -480,6 +480,8 @@ typedef struct WmlcTaskPrior
 	bool		student;
 	double		noise_shape;
 	double		noise_rate;
+	double		noise_middle;	/* of the logarithms of noises, at first: the median, */
+	double		noise_spread;	/* and the standard deviation of a normal upper half */
 	double		noise_power;	/* rho */
 	double		degrees;		/* nu */
 	bool		fixed_degrees;

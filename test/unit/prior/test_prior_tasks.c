@@ -226,6 +226,41 @@ test_mistyped(void)
 	free_tasks(&set);
 }
 
+/*
+ * Where noises differ by orders of magnitude, a gamma distribution that fits the quiet ones takes
+ * nearly any for its own; the noises above the median know better.
+ */
+static void
+test_mistyped_beside_quiet(void)
+{
+	const double mean[2] = {1.0, -1.0};
+	const double factor[4] = {0.5, 0.2, 0.0, 0.5};
+	uint64_t	state = 17;
+	TaskSet		set = draw_tasks(2, 200, 12, 12, mean, factor, 0.5, &state);
+	WmlcPriorOptions options = {.method = WMLC_PRIOR_REML, .student = true, .own_noise = true};
+	WmlcPrior	clean,
+				wrong;
+
+	for (int j = 0; j < set.count; j++)
+		scale_responses(&set, j, exp(-fabs(check_normal(&state))));
+	clean = robust_fit(&set, &options);
+	for (int j = 0; j < 10; j++)
+	{
+		double	   *g = set.moments + j * triangle(3);
+
+		/* 500 more in a row at (1, 0) */
+		g[wmlc_triangle_index(3, 0, 2)] += 500.0;
+		g[wmlc_triangle_index(3, 2, 2)] += 500.0 * 500.0;
+	}
+	wrong = robust_fit(&set, &options);
+	CHECK(fabs(log(wrong.noise_shape / clean.noise_shape)) < 0.1, "%g, not %g", wrong.noise_shape, clean.noise_shape);
+	CHECK(fabs(log(wrong.noise / clean.noise)) < 0.1, "%g, not %g", wrong.noise, clean.noise);
+	CHECK(fabs(log(wrong.factor[0] / clean.factor[0])) < 0.1, "%g, not %g", wrong.factor[0], clean.factor[0]);
+	free_prior(&clean);
+	free_prior(&wrong);
+	free_tasks(&set);
+}
+
 /* Tasks that do not belong weigh little, and the others' mean stays where it is. */
 static void
 test_outliers(void)
@@ -320,6 +355,7 @@ main(void)
 	test_power();
 	test_distance();
 	test_mistyped();
+	test_mistyped_beside_quiet();
 	test_outliers();
 	test_fixed();
 	return check_summary();
