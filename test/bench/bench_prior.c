@@ -421,7 +421,10 @@ main(int argc, char **argv)
 		{.what = "3 tasks, 3 features fixed", .sources = 3, .fixed = 3},
 		{.what = "5 tasks, evenness 4", .sources = 5, .evenness = 4},
 		{.what = "3 tasks", .sources = 3},
-		{.what = "3 tasks, evenness 4", .sources = 3, .evenness = 4}
+		{.what = "3 tasks, evenness 4", .sources = 3, .evenness = 4},
+		{.what = "2 tasks, 3 features fixed", .sources = 2, .fixed = 3},
+		{.what = "2 tasks", .sources = 2},
+		{.what = "2 tasks, evenness 4", .sources = 2, .evenness = 4}
 	};
 	int			worlds = argc > 1 ? atoi(argv[1]) : 100;
 

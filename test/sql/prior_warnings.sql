@@ -17,9 +17,18 @@ SELECT pg_temp.warns('few tasks, clean', 'truth + e', 'task <= 5');
 SELECT pg_temp.warns('no spread', 'x + e', 'true');
 SELECT pg_temp.warns('no noise', 'truth', 'true');
 SELECT pg_temp.warns('a single task', 'truth + e', 'task = 1');
+SELECT pg_temp.warns('fewer tasks than directions and one', 'truth + e', 'task <= 2');
 SELECT pg_temp.warns('one task of a few', 'truth * CASE WHEN task = 3 THEN 100 ELSE 1 END + e', 'task <= 10');
 SELECT pg_temp.warns('one task of many', 'truth * CASE WHEN task = 3 THEN 100 ELSE 1 END + e', 'true');
 SELECT pg_temp.warns('tasks that do not belong', 'truth + CASE WHEN task % 20 = 3 THEN 40 * (task - 23) ELSE 0 END + e', 'true');
+
+-- two tasks differ in one direction; with one that is fixed, that is enough
+\set VERBOSITY default
+SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml', evenness => 2)) IS NULL AS none, wml_prior(gram, 1, wml_prior_options(method => 'reml', fixed => '{2}')) IS NULL AS none,
+	wml_prior(gram, 1, wml_prior_options(method => 'reml', covariance => 'diagonal')) IS NULL AS none
+FROM (SELECT wml_gram(ARRAY[1, x], truth + e) AS gram FROM example WHERE task <= 2 GROUP BY task) AS g;
+SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml'), ARRAY[task]::float8[]) IS NULL AS none
+FROM (SELECT task, wml_gram(ARRAY[1, x], truth + e) AS gram FROM example WHERE task <= 3 GROUP BY task) AS g;
 
 -- features that hang together but for rounding in tasks of few rows, by which the sums once seemed to be of no rows at all
 SELECT setseed(0.03);

@@ -271,11 +271,30 @@ allocate_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options)
 	return work;
 }
 
+/* In as many directions as tasks differ, at the most, a full covariance is known. */
+static bool
+has_few_tasks(const WmlcPrior *prior, const WmlPriorOptions *options, int columns, int random)
+{
+	return options->core.covariance == WMLC_PRIOR_FULL && prior->tasks > 1.0 &&
+		prior->tasks - columns < random;
+}
+
 /* A fit on the boundary, or one that a few tasks spoil */
 static void
-warn_of_spread(const WmlcPrior *prior, const WmlPriorOptions *options, int random)
+warn_of_spread(const WmlcPrior *prior, const WmlPriorOptions *options, int columns, int random)
 {
-	if (prior->singular && !prior->saturated && prior->tasks > 1.0)
+	if (prior->saturated)
+		 /* there is a worse problem */ ;
+	else if (has_few_tasks(prior, options, columns, random))
+		ereport(WML_WARNING,
+				(errmsg("%.0f tasks are too few to show how %d coefficients vary together", prior->tasks, random),
+				 options->core.evenness > 0.0
+				 ? errdetail("Intervals of tasks with known rows are too wide.")
+				 : errdetail("The prior finds no spread in %d of %d directions. Intervals are too narrow there.",
+							 random - prior->rank, random),
+				 errhint("Make features fixed, use covariance => 'diagonal', or learn from more than %d tasks.",
+						 random + columns - 1)));
+	else if (prior->singular && prior->tasks > 1.0)
 		ereport(WML_WARNING,
 				(errmsg("the prior finds no spread in %d of %d directions", random - prior->rank, random),
 				 errdetail("%.0f tasks differ there by no more than their noise explains.", prior->tasks),
@@ -362,7 +381,7 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 				 errmsg("weights of all tasks are zero"),
 				 errhint("At least one task needs a positive alpha.")));
 	warn(&prior);
-	warn_of_spread(&prior, options, count_random(options, tasks->dims));
+	warn_of_spread(&prior, options, tasks->descriptors + 1, count_random(options, tasks->dims));
 	return store_prior(tasks, &prior,
 					   (options->core.method == WMLC_PRIOR_REML ? WML_PRIOR_REML : 0) |
 					   (options->core.covariance == WMLC_PRIOR_DIAGONAL ? WML_PRIOR_DIAGONAL : 0));
