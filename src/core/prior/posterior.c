@@ -404,7 +404,7 @@ update_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory 
 		shape = belief * prior->noise_shape + degrees;
 		*noise = (belief * rate + squares) / shape;
 		posterior->noise_degrees = 2.0 * shape;
-		posterior->evidence += wmlc_gamma_evidence(prior->noise_shape, rate, 1.0 / *noise, shape);
+		posterior->evidence += wmlc_noise_evidence(prior->noise_shape, rate, belief, 1.0 / *noise, shape);
 	}
 	if (prior->spread_degrees > 0.0)
 	{

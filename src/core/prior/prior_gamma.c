@@ -51,6 +51,9 @@
 #define LOUD 3.0				/* and are this many times the typical one at the least */
 #define LOUDEST 0.1				/* share of tasks that may count less, one at the least */
 
+/* What the likelihood grants a noise that no distribution of the others explains */
+#define LEAST_BELIEF 1e-6
+
 /* The median deviation of a normal variable */
 #define MEDIAN_DEVIATION 0.6745
 
@@ -354,6 +357,14 @@ double
 wmlc_noise_belief(double a, double b, double tasks, double h, double x)
 {
 	return is_loud(a, b, h, x) ? fmin(1.0, beta_tail(a, b, h, x) * tasks / UNLIKELY) : 1.0;
+}
+
+double
+wmlc_noise_evidence(double shape, double rate, double belief, double precision, double information)
+{
+	double		share = fmax(belief, LEAST_BELIEF);
+
+	return wmlc_gamma_evidence(share * shape, share * rate, precision, information);
 }
 
 /* What each task counts under the distribution of noises as it is: see above. */

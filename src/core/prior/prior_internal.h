@@ -536,6 +536,13 @@ extern double wmlc_noise_belief(double shape, double rate, double tasks, double 
 /* log density of log x, x having a gamma distribution, with Laplace's factor */
 extern double wmlc_gamma_evidence(double shape, double rate, double x, double information);
 
+/*
+ * The same of a task's noise, of what its precision counts among all: the density is taken to this
+ * power, lest a mistyped row make the whole prior seem impossible.
+ */
+extern double wmlc_noise_evidence(double shape, double rate, double belief, double precision,
+								  double information);
+
 /* What is kept of each task from one round to the next */
 enum
 {

@@ -318,8 +318,8 @@ update_task(const WmlcTaskPrior *prior, WmlcLanes *numbers, WmlcLanes *own, int 
 			+ own[WMLC_NOISE_DEGREES][lane];
 
 		next_noise = believed_noise(prior, own, lane);
-		*correction += wmlc_gamma_evidence(prior->noise_shape, prior->noise_rate,
-										   1.0 / next_noise, information)
+		*correction += wmlc_noise_evidence(prior->noise_shape, prior->noise_rate,
+										   own[WMLC_NOISE_BELIEF][lane], 1.0 / next_noise, information)
 			- 0.5 * numbers[WMLC_TASK_ROWS][lane] * log(next_noise);
 	}
 	if (prior->student && !is_early(prior))
