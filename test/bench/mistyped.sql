@@ -9,7 +9,7 @@ FROM example GROUP BY part, task;
 CREATE TEMP TABLE learned AS
 SELECT part.part, model, f.typed, wml_prior(CASE WHEN f.typed THEN source.typed ELSE clean END, (part.part <> source.part)::int,
 	wml_prior_options(method => 'reml', evenness => d, noise => noise, tasks => tasks) ORDER BY task) AS prior
-FROM source, (SELECT DISTINCT part FROM example) AS part, (VALUES ('plain', 'common', 'normal'), ('robust', 'own', 't')) AS m (model, noise, tasks), unnest('{f,t}'::bool[]) AS f (typed)
+FROM source, (SELECT DISTINCT part FROM example) AS part, (VALUES ('plain', 'common', 'normal'), ('robust', 'own', 't'), ('auto', 'auto', 'auto')) AS m (model, noise, tasks), unnest('{f,t}'::bool[]) AS f (typed)
 GROUP BY part.part, model, f.typed;
 -- what a prior can do at best that is told which tasks are mistyped
 INSERT INTO learned
@@ -22,16 +22,18 @@ CREATE TEMP TABLE error AS
 SELECT known, model, typed, task, avg(wml_mse(rest, wml_posterior_coef(prior, gram))) AS square FROM target JOIN learned USING (part) GROUP BY known, model, typed, task;
 -- the standard error of log(robust / plain), tasks being drawn at random, by the delta method
 CREATE TEMP TABLE chance AS
-SELECT known, sqrt(sum((r.square / r.mean - p.square / p.mean) ^ 2)) / 2 / count(*) AS ratio_error
+SELECT known, r.model, sqrt(sum((r.square / r.mean - p.square / p.mean) ^ 2)) / 2 / count(*) AS ratio_error
 FROM (SELECT *, avg(square) OVER (PARTITION BY known) AS mean FROM error WHERE model = 'plain' AND NOT typed) AS p
-	JOIN (SELECT *, avg(square) OVER (PARTITION BY known) AS mean FROM error WHERE model = 'robust' AND NOT typed) AS r USING (known, task) GROUP BY known;
+	JOIN (SELECT *, avg(square) OVER (PARTITION BY known, model) AS mean FROM error WHERE model IN ('robust', 'auto') AND NOT typed) AS r USING (known, task) GROUP BY known, r.model;
 INSERT INTO mistyped_result
-SELECT :'name', known, sqrt(avg(square) FILTER (WHERE model = 'plain' AND NOT typed)), sqrt(avg(square) FILTER (WHERE model = 'plain' AND typed)),
-	sqrt(avg(square) FILTER (WHERE model = 'robust' AND NOT typed)), sqrt(avg(square) FILTER (WHERE model = 'robust' AND typed)), sqrt(avg(square) FILTER (WHERE model = 'told')), min(ratio_error)
-FROM error JOIN chance USING (known) GROUP BY known;
-SELECT format('%-18s %5s  %s (%s)   %s (%s +- %s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), to_char(robust, 'FM99990.0000'),
-	round((robust / plain)::numeric, 3), round(ratio_error::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known;
+SELECT :'name', known, m.model, sqrt(avg(square) FILTER (WHERE error.model = 'plain' AND NOT typed)), sqrt(avg(square) FILTER (WHERE error.model = 'plain' AND typed)),
+	sqrt(avg(square) FILTER (WHERE error.model = m.model AND NOT typed)), sqrt(avg(square) FILTER (WHERE error.model = m.model AND typed)), sqrt(avg(square) FILTER (WHERE error.model = 'told')), min(ratio_error)
+FROM error JOIN chance AS m USING (known) GROUP BY known, m.model;
+SELECT format('%-18s %5s  %s (%s)   %s %s (%s +- %s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), model, to_char(robust, 'FM99990.0000'),
+	round((robust / plain)::numeric, 3), round(ratio_error::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known, model DESC;
 
+\getenv tune tune
+\if :tune
 -- the same of wml_tune, for 16 targets by lot that are not mistyped, from 200 sources at the most
 CREATE TEMP TABLE few AS
 SELECT * FROM source WHERE task IN (SELECT task FROM source ORDER BY md5(task) LIMIT 200);
@@ -50,3 +52,4 @@ FROM (SELECT known, typed, wml_mse(rest, (tuned).coef) AS square,
 	FROM tuned) AS judged GROUP BY known;
 SELECT format('%-18s %5s  %s   wml_tune (mistyped / clean %s; 90 %% intervals cover %s, mistyped %s; mistyped sources left out %s, others %s, of clean ones %s)', set, known, to_char(clean, 'FM99990.0000'),
 	round((typed / clean)::numeric, 3), round(cover::numeric, 2), round(cover_typed::numeric, 2), round(found::numeric, 2), round(others::numeric, 2), round(others_clean::numeric, 2)) FROM mistyped_tuned WHERE set = :'name' ORDER BY known;
+\endif

@@ -46,6 +46,19 @@ FROM learned, wml_prior_info(prior) ORDER BY kind;
 SELECT bool_and((weight < 0.05) = strange) AS named FROM learned, task, wml_task_fit(prior, gram) WHERE kind = 'robust';
 SELECT bool_and(weight = 1) AS all_alike, count(DISTINCT noise) AS noises FROM learned, task, wml_task_fit(prior, gram) WHERE kind = 'plain';
 
+-- 'auto' is robust where that is worth its parameters, and plain where it is not; what is given stays
+CREATE TEMP TABLE alike AS
+SELECT task, wml_gram(ARRAY[1, a], u + a + pg_temp.normal()) AS gram, wml_gram(ARRAY[1, a], (u + a + pg_temp.normal()) * CASE WHEN task = 2 AND i = 1 THEN 100 ELSE 1 END) AS typed
+FROM (SELECT task, pg_temp.normal() AS u FROM generate_series(1, 6) AS task) AS t, LATERAL (SELECT i, pg_temp.normal() AS a FROM generate_series(1, 15) AS i WHERE task = task) AS r GROUP BY task;
+SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml', noise => 'auto', tasks => 'auto') ORDER BY task)::text = (SELECT prior::text FROM learned WHERE kind = 'robust') AS robust
+FROM task;
+SELECT wml_prior(gram, 1, wml_prior_options(noise => 'auto', tasks => 'auto') ORDER BY task)::text = wml_prior(gram ORDER BY task)::text AS plain,
+	wml_prior(array_agg(gram ORDER BY task), noise => 'auto', tasks => 't')::text = wml_prior(array_agg(gram ORDER BY task), tasks => 't')::text AS t_alone,
+	wml_prior(typed, 1, wml_prior_options(noise => 'auto', tasks => 'auto') ORDER BY task)::text = wml_prior(typed, 1, wml_prior_options(noise => 'own', tasks => 't') ORDER BY task)::text AS typed,
+	wml_prior(typed, 1, wml_prior_options(noise => 'auto') ORDER BY task)::text = wml_prior(typed, 1, wml_prior_options(noise => 'own') ORDER BY task)::text AS own_alone,
+	wml_prior(array_agg(wml_gram), noise => 'auto', tasks => 'auto')::text = wml_prior(array_agg(wml_gram))::text AS exact
+FROM alike, LATERAL (SELECT wml_gram(ARRAY[1, i], i + task) FROM generate_series(1, 5) AS i) AS e;
+
 -- text and binary form keep it all
 SELECT bool_and(prior::text::wml_prior::text = prior::text) AS exact FROM learned;
 

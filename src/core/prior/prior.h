@@ -237,6 +237,12 @@ extern WmlcStatus wmlc_prior_widen(WmlcPrior *prior, void *work, void *more_work
  */
 extern const char *wmlc_prior_problem(const WmlcPrior *prior);
 
+/*
+ * Is a fit with more parameters worth them, by Akaike's criterion?  Of the same tasks and features, by the
+ * same method.
+ */
+extern bool wmlc_prior_is_worth(const WmlcPrior *larger, const WmlcPrior *smaller);
+
 /* S = L L' */
 extern WmlcStatus wmlc_prior_covariance(const WmlcPrior *prior, double *covariance, WmlcPoll poll);
 

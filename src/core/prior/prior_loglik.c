@@ -93,3 +93,11 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 		*loglik = wmlc_dd_value(total);
 	return isfinite(*loglik) || prior->noise == 0.0 ? WMLC_OK : WMLC_NOT_FINITE;
 }
+
+bool
+wmlc_prior_is_worth(const WmlcPrior *larger, const WmlcPrior *smaller)
+{
+	/* what is explained exactly has no likelihood to compare */
+	return larger->noise > 0.0 && smaller->noise > 0.0 && !smaller->saturated &&
+		larger->loglik - smaller->loglik > larger->parameters - smaller->parameters;
+}

@@ -356,17 +356,49 @@ store_prior(const WmlTasks *tasks, const WmlcPrior *fitted, int flags)
 	return result;
 }
 
-WmlPrior *
-wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
+static WmlcPrior
+fit_view(const WmlcPriorTasks *view, const WmlcPriorOptions *options)
 {
-	WmlProgress progress = {0};
-	WmlcPriorTasks view = expand_tasks(tasks);
-	Size		n = view.dims;
+	Size		n = view->dims;
 	WmlcPrior	prior = {
 		.mean = (double *) palloc(n * sizeof(double)),
 		.factor = (double *) palloc(n * n * sizeof(double)),
 		.mean_covariance = (double *) palloc(n * n * sizeof(double))
 	};
+	void	   *work = allocate_fit(view, options);
+
+	wml_check(wmlc_prior_fit(view, options, &prior, work));
+	pfree(work);
+	if (prior.tasks == 0.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("weights of all tasks are zero"),
+				 errhint("At least one task needs a positive alpha.")));
+	return prior;
+}
+
+/* The fit as the options have it, or a robust one where these leave it open and it is worth its parameters */
+static WmlcPrior
+fit_chosen(const WmlcPriorTasks *view, const WmlPriorOptions *options)
+{
+	WmlcPrior	prior = fit_view(view, &options->core);
+	WmlcPriorOptions robust_options = options->core;
+	WmlcPrior	robust;
+
+	if (!options->choose_noise && !options->choose_tasks)
+		return prior;
+	robust_options.own_noise |= options->choose_noise;
+	robust_options.student |= options->choose_tasks;
+	robust = fit_view(view, &robust_options);
+	return wmlc_prior_is_worth(&robust, &prior) ? robust : prior;
+}
+
+WmlPrior *
+wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
+{
+	WmlProgress progress = {0};
+	WmlcPriorTasks view = expand_tasks(tasks);
+	WmlcPrior	prior;
 
 	options->core.poll = wml_poll;
 	options->core.trace = report_iteration;
@@ -374,12 +406,7 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 	view.temper = options->temper;
 	set_kinds(tasks, options);
 	wml_progress_due(&progress);
-	wml_check(wmlc_prior_fit(&view, &options->core, &prior, allocate_fit(&view, &options->core)));
-	if (prior.tasks == 0.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("weights of all tasks are zero"),
-				 errhint("At least one task needs a positive alpha.")));
+	prior = fit_chosen(&view, options);
 	warn(&prior);
 	warn_of_spread(&prior, options, tasks->descriptors + 1, count_random(options, tasks->dims));
 	return store_prior(tasks, &prior,

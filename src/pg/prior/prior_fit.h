@@ -33,7 +33,9 @@ typedef struct WmlTasks
 
 typedef struct WmlPriorOptions
 {
-	WmlcPriorOptions core;
+	WmlcPriorOptions core;		/* own_noise and student are off where they are chosen by the fit */
+	bool		choose_noise;
+	bool		choose_tasks;
 	double		temper;
 	Datum	   *fixed;			/* texts: positions, ranges of them or names */
 	int			fixed_count;

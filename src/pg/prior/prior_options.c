@@ -44,11 +44,21 @@ static const char *const method_words[] = {
 };
 static const WmlcWords methods = WMLC_WORDS(method_words);
 
-static const char *const noise_words[] = {"common", "own"};
+static const char *const noise_words[] = {"common", "own", "auto"};
 static const WmlcWords noises = WMLC_WORDS(noise_words);
 
-static const char *const task_words[] = {"normal", "t"};
+static const char *const task_words[] = {"normal", "t", "auto"};
 static const WmlcWords task_kinds = WMLC_WORDS(task_words);
+
+/* The second of words is true, the third to be chosen. */
+static bool
+read_choice(Datum value, const WmlcWords *words, const char *name, bool *choose)
+{
+	int			word = wml_arg_word(DatumGetTextPP(value), words, name);
+
+	*choose = word == 2;
+	return word == 1;
+}
 
 static Datum *
 get_texts(Datum array, const char *name, int *count)
@@ -150,10 +160,9 @@ wml_prior_options_read(const Datum *values, const bool *nulls, WmlPriorOptions *
 		core->evenness = wml_check_not_negative(DatumGetFloat8(values[OPTION_EVENNESS]),
 												"evenness");
 	if (!nulls[OPTION_NOISE])
-		core->own_noise = wml_arg_word(DatumGetTextPP(values[OPTION_NOISE]), &noises, "noise") == 1;
+		core->own_noise = read_choice(values[OPTION_NOISE], &noises, "noise", &options->choose_noise);
 	if (!nulls[OPTION_TASKS])
-		core->student = wml_arg_word(DatumGetTextPP(values[OPTION_TASKS]), &task_kinds,
-									 "tasks") == 1;
+		core->student = read_choice(values[OPTION_TASKS], &task_kinds, "tasks", &options->choose_tasks);
 	if (!nulls[OPTION_DEGREES])
 	{
 		core->spread_degrees = DatumGetFloat8(values[OPTION_DEGREES]);

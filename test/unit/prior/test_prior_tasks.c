@@ -110,6 +110,37 @@ test_likelihood(void)
 	}
 }
 
+/*
+ * Tasks of one noise, and a mistyped row: however certain the distribution of noises is, the robust
+ * fit is the likelier one, and the plain one where no row is mistyped.
+ */
+static void
+test_strange_likelihood(void)
+{
+	const double mean[2] = {1.0, -1.0};
+	const double factor[4] = {0.5, 0.2, 0.0, 0.5};
+	uint64_t	state = 23;
+	TaskSet		set = draw_tasks(2, 12, 15, 15, mean, factor, 0.5, &state);
+	WmlcPriorOptions options = {.method = WMLC_PRIOR_REML, .student = true, .own_noise = true};
+	WmlcPriorOptions plain_options = {.method = WMLC_PRIOR_REML};
+
+	for (int wrong = 0; wrong < 2; wrong++)
+	{
+		WmlcPrior	robust = robust_fit(&set, &options);
+		WmlcPrior	plain = robust_fit(&set, &plain_options);
+		double		gain = robust.loglik - plain.loglik;
+
+		CHECK(wrong ? gain > 100.0 : gain < 5.0, "%d: %g, %g", wrong, robust.loglik, plain.loglik);
+		CHECK(robust.noise_shape > 20.0, "%d: %g", wrong, robust.noise_shape);
+		CHECK(wmlc_prior_is_worth(&robust, &plain) == wrong, "%d: gain %g", wrong, gain);
+		free_prior(&robust);
+		free_prior(&plain);
+		set.moments[wmlc_triangle_index(3, 0, 2)] += 100.0;
+		set.moments[wmlc_triangle_index(3, 2, 2)] += 100.0 * 100.0;
+	}
+	free_tasks(&set);
+}
+
 /* Tasks whose noise, and with `together` also their spread, differs by a factor of up to exp(2) either way */
 static TaskSet
 draw_unequal(bool together, uint64_t *state)
@@ -352,6 +383,7 @@ int
 main(void)
 {
 	test_likelihood();
+	test_strange_likelihood();
 	test_power();
 	test_distance();
 	test_mistyped();
