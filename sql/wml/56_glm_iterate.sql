@@ -85,10 +85,12 @@ BEGIN
 	WHERE a.attrelid OPERATOR(pg_catalog.=) state::pg_catalog.regclass AND a.attname OPERATOR(pg_catalog.=) 'task'::pg_catalog.name;
 	fit := pg_catalog.format('SELECT @extschema@.wml_glm_prior(pg_catalog.array_agg(gram), %L, alpha => pg_catalog.array_agg(alpha), covariance => %L, method => %L, evenness => %L) FROM %s',
 							 family, covariance, method, evenness, state);
+	-- without any covariance the curvature of a negative binomial is the expected one
 	collect := 'CREATE TEMPORARY TABLE wml_next_state AS '
 		'SELECT r.task, @extschema@.wml_working_gram(r.x, r.y, %1$L, p.coef, r.exposure, r.weight, p.covariance) AS gram, %7$s '
 		'FROM (%2$s) AS r JOIN (SELECT task, @extschema@.wml_posterior_coef(%3$L, gram) AS coef, '
-		'CASE WHEN %4$L THEN @extschema@.wml_posterior_covariance(%3$L, gram) END AS covariance FROM %5$s OFFSET 0) AS p '
+		'CASE WHEN %4$L THEN @extschema@.wml_posterior_covariance(%3$L, gram) '
+		'WHEN %8$L THEN pg_catalog.array_fill(0::pg_catalog.float8, ARRAY[@extschema@.wml_dims(gram), @extschema@.wml_dims(gram)]) END AS covariance FROM %5$s OFFSET 0) AS p '
 		'ON p.task %6$s r.task GROUP BY r.task';
 	EXECUTE pg_catalog.format('SELECT EXISTS (SELECT FROM %s WHERE alpha IS NULL)', state) INTO ragged;
 	IF ragged THEN
@@ -98,7 +100,8 @@ BEGIN
 	EXECUTE fit INTO found;
 	FOR pass IN 1 .. iterations LOOP
 		prior := found;
-		PERFORM @extschema@.wml_pass_run(pg_catalog.format(collect, family, rows_of, prior::pg_catalog.text, approximation OPERATOR(pg_catalog.=) 'ep'::pg_catalog.text, state, equality, one_alpha));
+		PERFORM @extschema@.wml_pass_run(pg_catalog.format(collect, family, rows_of, prior::pg_catalog.text, approximation OPERATOR(pg_catalog.=) 'ep'::pg_catalog.text, state, equality, one_alpha,
+											   pg_catalog.starts_with(family, 'negative_binomial')));
 		EXECUTE pg_catalog.format('DELETE FROM %s', state);
 		EXECUTE pg_catalog.format('INSERT INTO %s (task, gram, alpha) SELECT task, gram, alpha FROM pg_temp.wml_next_state', state);
 		DROP TABLE pg_temp.wml_next_state;

@@ -159,6 +159,28 @@ SELECT abs((wml_prior_mean(prior))[1] + 0.25) < 0.2 AS mean, converged FROM (SEL
 SELECT converged, iterations <= 20 AS soon, near(wml_prior_mean(prior), wml_prior_mean(poisson), 1e-3) AS as_poisson
 FROM (SELECT wml_glm_prior(rows_of, 'negative_binomial') AS prior, wml_glm_prior(rows_of, 'poisson') AS poisson FROM (SELECT 'SELECT task, x, (i + task) % 3, 10 FROM visit WHERE task < 50' AS rows_of) AS q) AS p, wml_prior_info(prior);
 
+-- counts that are mostly 0: with a dispersion that leaves nothing of the spread, all ways find the one rate of all tasks
+CREATE TABLE zeros AS
+SELECT task, i, ARRAY[1]::float8[] AS x, (CASE WHEN (task * 7 + i * 13) % 10 = 0 THEN 1 + task * i % 9 ELSE 0 END)::float8 AS y
+FROM generate_series(1, 40) AS task, generate_series(1, 20) AS i;
+SET wml.progress = off;
+CALL wml_glm_iterate('zeros_ep', 'zeros', 'task', 'x', 'y', 'negative_binomial(20)');
+CALL wml_glm_iterate('zeros_pql', 'zeros', 'task', 'x', 'y', 'negative_binomial(20)', approximation => 'pql');
+RESET wml.progress;
+SELECT way, round((wml_prior_mean(prior))[1]::numeric, 4) AS mean, round(sqrt((wml_prior_covariance(prior))[1][1])::numeric, 4) AS sd, converged
+FROM (
+	SELECT way, wml_glm_prior('SELECT task, x, y FROM zeros', 'negative_binomial(20)', approximation => substring(way FROM '[a-z]+'), reread => way LIKE '% again') AS prior
+	FROM unnest(ARRAY['corrected', 'ep', 'ep again', 'pql', 'pql again']) AS way
+	UNION ALL SELECT 'ep step by step', wml_glm_prior(array_agg(gram), 'negative_binomial(20)') FROM zeros_ep
+	UNION ALL SELECT 'pql step by step', wml_glm_prior(array_agg(gram), 'negative_binomial(20)') FROM zeros_pql
+) AS p, wml_prior_info(prior);
+-- with less dispersion some spread is left, the same whether the rows are kept or read again
+SELECT approximation, abs((wml_prior_covariance(kept))[1][1] / (wml_prior_covariance(again))[1][1] - 1) < 0.01 AS same
+FROM unnest(ARRAY['ep', 'pql']) AS approximation,
+	LATERAL (SELECT wml_glm_prior('SELECT task, x, y FROM zeros', 'negative_binomial(1)', approximation => approximation) AS kept,
+		wml_glm_prior('SELECT task, x, y FROM zeros', 'negative_binomial(1)', approximation => approximation, reread => true) AS again) AS p;
+DROP TABLE zeros, zeros_ep, zeros_pql;
+
 -- weights of tasks: 0 and 1 are the same as leaving tasks out, whatever the factor, and the evidence too
 CREATE TABLE weighed AS
 SELECT 'fewer' AS how, wml_glm_prior('SELECT task, x, bought FROM visit WHERE task <= 60', approximation => 'ep') AS prior

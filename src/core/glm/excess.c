@@ -47,7 +47,7 @@ wmlc_excess_of_rows(WmlcExcess *sums, const WmlcGlmRows *rows, const double *coe
 	{
 		WmlcResponse row = wmlc_glm_response(rows, i);
 		double		eta = wmlc_predictor(rows->dims, rows->x + i * rows->dims, coef);
-		WmlcWorkingRow working = wmlc_working_row(&poisson, &row, eta, 0.0);
+		WmlcWorkingRow working = wmlc_working_row(&poisson, &row, eta, WMLC_POINT);
 
 		if (i % POLL_ROWS == 0 && wmlc_interrupted(poll))
 			return WMLC_INTERRUPTED;

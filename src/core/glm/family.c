@@ -55,6 +55,18 @@ count_mean(const WmlcResponse *row, double eta)
 	return exp(bounded(eta + log(row->exposure)));
 }
 
+/* The predictor that has this mean. */
+static inline double
+count_predictor(const WmlcResponse *row, double eta)
+{
+	double		offset;
+
+	if (fabs(eta) <= WMLC_LARGEST_PREDICTOR)
+		return eta;
+	offset = log(row->exposure);
+	return bounded(eta + offset) - offset;
+}
+
 /* p and 1 - p, each to full relative precision */
 typedef struct Chances
 {
@@ -81,18 +93,21 @@ wmlc_likelihood_local(const WmlcLikelihood *likelihood, const WmlcResponse *row,
 	Chances		p;
 
 	if (likelihood->family == WMLC_GAUSSIAN)
-		return (WmlcLocal) {row->y - eta, 1.0};
+		return (WmlcLocal) {row->y - eta, 1.0, 1.0};
 	if (likelihood->family == WMLC_BINOMIAL)
 	{
 		/* y (1 - p) - (n - y) p does not cancel for y = 0 and y = n */
 		p = chances(bounded(eta));
-		return (WmlcLocal) {
-			row->y * p.failure - (n - row->y) * p.success, n * p.success * p.failure
-		};
+		spread = n * p.success * p.failure;
+		return (WmlcLocal) {row->y * p.failure - (n - row->y) * p.success, spread, spread};
 	}
 	mu = count_mean(row, eta);
 	spread = 1.0 + likelihood->dispersion * mu;
-	return (WmlcLocal) {(row->y - mu) / spread, mu / spread};
+	return (WmlcLocal) {
+		.score = (row->y - mu) / spread,
+		.curvature = mu / spread * ((1.0 + likelihood->dispersion * row->y) / spread),
+		.information = mu / spread
+	};
 }
 
 double
@@ -107,7 +122,7 @@ wmlc_likelihood_shape(const WmlcLikelihood *likelihood, const WmlcResponse *row,
 		return (eta > 0.0 ? row->y - row->exposure : row->y) * eta
 			- row->exposure * log1p(exp(-fabs(eta)));
 	mu = count_mean(row, eta);
-	return row->y * eta - (k > 0.0 ? (row->y + 1.0 / k) * log1p(k * mu) : mu);
+	return row->y * count_predictor(row, eta) - (k > 0.0 ? (row->y + 1.0 / k) * log1p(k * mu) : mu);
 }
 
 /* log (y!), also between whole numbers; of yes and no without much ado */

@@ -64,7 +64,8 @@ extern WmlcResponseError wmlc_response_error(const WmlcLikelihood *likelihood,
 typedef struct WmlcLocal
 {
 	double		score;			/* d / d eta */
-	double		information;	/* - d^2 / d eta^2, expected; positive */
+	double		curvature;		/* - d^2 / d eta^2, positive */
+	double		information;	/* the same, expected over responses with this eta */
 } WmlcLocal;
 
 extern WmlcLocal wmlc_likelihood_local(const WmlcLikelihood *likelihood, const WmlcResponse *row,

@@ -213,7 +213,7 @@ find_pull(Fit *fit)
 		const double *x = rows->x + i * d;
 		WmlcResponse response = wmlc_glm_response(rows, i);
 		double		eta = wmlc_predictor(d, x, fit->coef);
-		WmlcWorkingRow row = wmlc_working_row(&fit->likelihood, &response, eta, 0.0);
+		WmlcWorkingRow row = wmlc_working_row(&fit->likelihood, &response, eta, WMLC_POINT);
 		double		leverage = row.weight * wmlc_predictor_variance(d, x, fit->inverse);
 		double		pull = leverage * wmlc_likelihood_firth(&fit->likelihood, &response, eta);
 

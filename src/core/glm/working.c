@@ -16,7 +16,7 @@
 #define LEAST_WEIGHT WMLC_LEAST_WORKING_WEIGHT
 
 /*
- * Nor, over a narrow distribution, below the slope divided by this.  A row on the
+ * Nor below the slope divided by this, and a bit more over wide distributions.  A row on the
  * far side of where it should be hardly bends, and a working response further
  * away than this would throw the coefficients about; no fit has many such rows.
  */
@@ -25,6 +25,24 @@
 /* Below this, weight times variance, a parabola at the mean of the slopes will do. */
 #define NARROW WMLC_NARROW
 #define MOST_STEPS 30
+
+/*
+ * A wider distribution is narrow to a row only if the likelihood does not bend within so
+ * many standard deviations.  Of counts the mean curvature may not be so many times as large
+ * as NARROW either; a probability's bend is bounded, and may be missed for longer.
+ */
+#define WIDE_SD 3.0
+#define WIDE_BINOMIAL_SD 30.0
+#define FAR_BEND 5.0
+#define LARGEST_RATIO 10.0
+
+/*
+ * In units of eta's standard deviation the parabola bends less than the distribution, which
+ * it is a part of; or not much more while the two do not agree yet.  Tails of a wide one
+ * know nothing of that.
+ */
+#define LARGEST_CURVATURE 2.0
+#define USUAL_CURVATURE 0.5
 
 /*
  * A step from the parabola of the last pass must leave something of the distribution
@@ -54,6 +72,8 @@
  * otherwise nodes stand side by side, as closely as the likelihood's singularities
  * in the complex plane ask for: then the sum converges exponentially, and how many
  * nodes there are makes no difference that could keep an iteration from settling.
+ * Where eta varies so much that this would take too many, they stand close where the
+ * likelihood bends, and further and further apart on both sides.
  */
 #define MOST_NODES 513
 #define MOST_PADDED (MOST_NODES + LANES - 1)
@@ -83,6 +103,10 @@ static const double seven_weight[] = {
 #define WIDEST_NODE 8.5
 #define LARGEST_DISTANCE 0.8
 
+/* Nodes c + BEND sinh(u), u being this far apart or as far as there is room for. */
+#define BEND 1.5
+#define SPREADING_DISTANCE 0.09
+
 /* Nodes t = i h; phi((i + 1) h) / phi(i h) shrinks by the same factor each time. */
 static void
 even_nodes(double h, Nodes *nodes)
@@ -109,15 +133,42 @@ even_nodes(double h, Nodes *nodes)
 		nodes->weight[i] /= total;
 }
 
-/* For means of functions of eta as smooth as the likelihood. */
+/* Around the bend, in standard deviations from the mean; all within WIDEST_NODE. */
 static void
-choose_nodes(const WmlcLikelihood *likelihood, double variance, Nodes *nodes)
+spreading_nodes(double bend, double sd, Nodes *nodes)
+{
+	double		center = fmax(fmin(bend, WIDEST_NODE), -WIDEST_NODE);
+	double		unit = BEND / sd;
+	double		low = asinh((-WIDEST_NODE - center) / unit);
+	double		high = asinh((WIDEST_NODE - center) / unit);
+	int			count = (int) fmin(ceil((high - low) / SPREADING_DISTANCE), MOST_NODES);
+	double		total = 0.0;
+
+	nodes->count = count;
+	for (int i = 0; i < count; i++)
+	{
+		double		u = low + (high - low) * (i + 0.5) / count;
+		double		t = center + unit * sinh(u);
+
+		nodes->t[i] = t;
+		total += nodes->weight[i] = exp(-0.5 * t * t) * cosh(u);
+	}
+	for (int i = 0; i < count; i++)
+		nodes->weight[i] /= total;
+}
+
+/* For means of functions of eta as smooth as the likelihood, which bends there. */
+static void
+choose_nodes(const WmlcLikelihood *likelihood, double eta, double variance, double bend,
+			 Nodes *nodes)
 {
 	double		reach = likelihood->family == WMLC_BINOMIAL ? 1.4 : 0.7;
+	double		sd = sqrt(variance);
 
-	if (variance >= SEVEN_VARIANCE)
-		even_nodes(fmax(fmin(LARGEST_DISTANCE, reach / sqrt(variance)),
-						2.0 * WIDEST_NODE / (MOST_NODES - 1)), nodes);
+	if (reach / sd < 2.0 * WIDEST_NODE / (MOST_NODES - 1))
+		spreading_nodes((bend - eta) / sd, sd, nodes);
+	else if (variance >= SEVEN_VARIANCE)
+		even_nodes(fmin(LARGEST_DISTANCE, reach / sd), nodes);
 	else
 	{
 		nodes->count = 7;
@@ -128,11 +179,19 @@ choose_nodes(const WmlcLikelihood *likelihood, double variance, Nodes *nodes)
 		nodes->t[i] = nodes->weight[i] = 0.0;
 }
 
+/* Where a row's likelihood goes over from one straight line to another. */
+static double
+bend_of(const WmlcLikelihood *likelihood, const WmlcResponse *row)
+{
+	return likelihood->family == WMLC_BINOMIAL ? 0.0
+		: log((row->y + 1.0 / (1.0 + likelihood->dispersion)) / row->exposure);
+}
+
 /* The parabola through slope and curvature about eta. */
 static WmlcWorkingRow
-from_derivatives(double eta, double score, double information, const WmlcResponse *row)
+from_derivatives(double eta, double score, double curvature, const WmlcResponse *row)
 {
-	double		weight = row->weight * fmax(information, LEAST_WEIGHT);
+	double		weight = row->weight * fmax(curvature, LEAST_WEIGHT);
 
 	return (WmlcWorkingRow) {
 		.response = weight > 0.0 ? eta + row->weight * score / weight : eta,
@@ -144,17 +203,29 @@ from_derivatives(double eta, double score, double information, const WmlcRespons
 static WmlcWorkingRow
 narrow_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double sd)
 {
-	WmlcLocal	mean = {0.0, 0.0};
+	WmlcLocal	mean = {0.0, 0.0, 0.0};
 
 	for (int i = 0; i < 3; i++)
 	{
 		WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta + three_t[i] * sd);
 
 		mean.score += three_weight[i] * local.score;
-		mean.information += three_weight[i] * local.information;
+		mean.curvature += three_weight[i] * local.curvature;
 	}
-	mean.information = fmax(mean.information, fabs(mean.score) / FARTHEST_RESPONSE);
-	return from_derivatives(eta, mean.score, mean.information, row);
+	mean.curvature = fmax(mean.curvature, fabs(mean.score) / FARTHEST_RESPONSE);
+	return from_derivatives(eta, mean.score, mean.curvature, row);
+}
+
+/* Slope and curvature at eta. */
+static WmlcWorkingRow
+point_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double variance)
+{
+	WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta);
+
+	if (variance < 0.0 || likelihood->family == WMLC_BINOMIAL)
+		return from_derivatives(eta, local.score, local.information, row);
+	return from_derivatives(eta, local.score,
+							fmax(local.curvature, fabs(local.score) / FARTHEST_RESPONSE), row);
 }
 
 /*
@@ -288,7 +359,7 @@ newton_step(const Parabola *parabola, double *db, double *dk)
 }
 
 static bool
-find_parabola(const Nodes *nodes, const double *h, Parabola *parabola)
+find_parabola(const Nodes *nodes, const double *h, double largest, Parabola *parabola)
 {
 	tilt(nodes, h, parabola);
 	for (int step = 0; step < MOST_STEPS; step++)
@@ -307,7 +378,7 @@ find_parabola(const Nodes *nodes, const double *h, Parabola *parabola)
 			next.b = parabola->b + share * db;
 			next.k = parabola->k + share * dk;
 			tilt(nodes, h, &next);
-			if (next.value <= parabola->value || share < 1e-3)
+			if ((next.k < largest && next.value <= parabola->value) || share < 1e-3)
 				break;
 		}
 
@@ -317,6 +388,33 @@ find_parabola(const Nodes *nodes, const double *h, Parabola *parabola)
 		*parabola = next;
 	}
 	return fabs(parabola->gradient[0]) + fabs(parabola->gradient[1]) < 1e-6;
+}
+
+/* In standard deviations; a distribution that a likelihood cuts off is about one of its own away. */
+static double
+farthest(double sd)
+{
+	return FARTHEST_RESPONSE / sd + 2.0;
+}
+
+/*
+ * The parabola that the row is best off with where it is not to be found: its own at the
+ * mode if it tells eta more exactly than the distribution does, otherwise one with the mean
+ * slope that bends no more than the distribution.
+ */
+static WmlcWorkingRow
+rough_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double sd,
+		  double slope, double curvature)
+{
+	double		bend = bend_of(likelihood, row);
+	double		own = row->weight * wmlc_likelihood_local(likelihood, row, bend).curvature;
+
+	if (likelihood->family != WMLC_BINOMIAL && row->y > 0.0 && own * sd * sd > 1.0)
+		return from_derivatives(bend, 0.0, own / row->weight, row);
+	slope = fmax(fmin(slope, 1.0), -1.0);
+	curvature = fmax(fmin(curvature, USUAL_CURVATURE), fabs(slope) / farthest(sd));
+	return from_derivatives(eta, slope / sd / row->weight, curvature / (sd * sd) / row->weight,
+							row);
 }
 
 static WmlcWorkingRow
@@ -332,7 +430,7 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	double		least = LEAST_WEIGHT * sd * sd * row->weight;
 	bool		found;
 
-	choose_nodes(likelihood, sd * sd, &nodes);
+	choose_nodes(likelihood, eta, sd * sd, bend_of(likelihood, row), &nodes);
 	node_shapes(likelihood, row, eta, sd, &nodes, h);
 	for (int i = 0; i < nodes.count; i++)
 	{
@@ -342,18 +440,31 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 		curvature -= nodes.weight[i] * h[i] * (t * t - 1.0);
 	}
 
-	/* that of the mean slope and mean curvature is near */
-	parabola.b = slope;
-	parabola.k = curvature;
-	found = find_parabola(&nodes, h, &parabola) && parabola.k >= least;
-	if (!found)
+	/* that of the mean slope and mean curvature is near, unless tails have most of these */
+	if (curvature < 1.0)
 	{
 		parabola.b = slope;
-		parabola.k = fmax(curvature, least);
+		parabola.k = curvature;
+	}
+	else
+		parabola.k = USUAL_CURVATURE;
+	found = find_parabola(&nodes, h, sd <= WIDE_SD ? INFINITY : LARGEST_CURVATURE, &parabola);
+	if (found)
+	{
+		double		k = fmax(parabola.k, fmax(least, fabs(parabola.b) / farthest(sd)));
+
+		result = from_derivatives(eta, parabola.b / sd / row->weight,
+								  k / (sd * sd) / row->weight, row);
+		found = k == parabola.k;
+	}
+	else
+		result = rough_row(likelihood, row, eta, sd, slope, curvature);
+	if (!found)
+	{
+		parabola.b = result.weight * sd * (result.response - eta);
+		parabola.k = result.weight * sd * sd;
 		tilt(&nodes, h, &parabola);
 	}
-	result = from_derivatives(eta, parabola.b / sd / row->weight,
-							  parabola.k / (sd * sd) / row->weight, row);
 
 	/* the exponential of the parabola is 1 where it is largest, at z */
 	result.log_scale = parabola.value + 0.5 * parabola.k
@@ -367,20 +478,35 @@ wide_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 	return result;
 }
 
+/* Is the likelihood next to straight wherever eta is? */
+static bool
+is_narrow(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double variance)
+{
+	WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta);
+	double		wide = likelihood->family == WMLC_BINOMIAL ? WIDE_BINOMIAL_SD : WIDE_SD;
+
+	if (row->weight * fmax(local.curvature, local.information) * variance > NARROW)
+		return false;
+	return variance <= wide * wide
+		|| fabs(bend_of(likelihood, row) - eta) > FAR_BEND * sqrt(variance);
+}
+
 static WmlcWorkingRow
 any_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, double variance)
 {
-	WmlcLocal	local = wmlc_likelihood_local(likelihood, row, eta);
 	WmlcWorkingRow result;
 	double		difference;
 
-	if (variance > 0.0 && row->weight > 0.0 &&
-		row->weight * local.information * variance > NARROW)
-		return wide_row(likelihood, row, eta, sqrt(variance));
-	if (variance > 0.0)
+	if (variance > 0.0 && row->weight > 0.0)
+	{
+		if (!is_narrow(likelihood, row, eta, variance))
+			return wide_row(likelihood, row, eta, sqrt(variance));
 		result = narrow_row(likelihood, row, eta, sqrt(variance));
+		if (likelihood->family != WMLC_BINOMIAL && result.weight * variance > LARGEST_RATIO * NARROW)
+			return wide_row(likelihood, row, eta, sqrt(variance));
+	}
 	else
-		result = from_derivatives(eta, local.score, local.information, row);
+		result = point_row(likelihood, row, eta, variance);
 	difference = eta - result.response;
 	result.log_scale = row->weight * wmlc_likelihood_shape(likelihood, row, eta)
 		+ 0.5 * result.weight * difference * difference;
@@ -418,7 +544,7 @@ step_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, double eta, 
 
 	if (!(tilted.k > NARROW && tilted.k < LARGEST_SHARE))
 		return false;
-	choose_nodes(likelihood, variance, &nodes);
+	choose_nodes(likelihood, eta, variance, bend_of(likelihood, row), &nodes);
 	node_shapes(likelihood, row, eta, sd, &nodes, h);
 	tilt(&nodes, h, &tilted);
 	m = -tilted.gradient[0];
@@ -463,7 +589,7 @@ wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row, doub
 WmlcWorkingRow
 wmlc_working_start(const WmlcLikelihood *likelihood, const WmlcResponse *row)
 {
-	return wmlc_working_row(likelihood, row, wmlc_likelihood_start(likelihood, row), 0.0);
+	return wmlc_working_row(likelihood, row, wmlc_likelihood_start(likelihood, row), WMLC_POINT);
 }
 
 double
@@ -477,7 +603,7 @@ wmlc_likelihood_expected_mean(const WmlcLikelihood *likelihood, double eta, doub
 		return eta;
 	if (likelihood->family != WMLC_BINOMIAL)
 		return wmlc_likelihood_mean(likelihood, eta + 0.5 * variance);
-	choose_nodes(likelihood, variance, &nodes);
+	choose_nodes(likelihood, eta, variance, 0.0, &nodes);
 	for (int i = 0; i < nodes.count; i++)
 		sum += nodes.weight[i] * wmlc_likelihood_mean(likelihood, eta + sd * nodes.t[i]);
 	return fmin(sum, 1.0);
@@ -697,7 +823,7 @@ wmlc_working_gram(const WmlcLikelihood *likelihood, const WmlcGlmRows *rows, siz
 				found[k] = wmlc_working_start(likelihood, &response);
 			else
 				wmlc_row_queue_add(&queue, &response, wmlc_predictor(d, x, coef),
-								   covariance == NULL ? 0.0
+								   covariance == NULL ? WMLC_POINT
 								   : wmlc_predictor_variance(d, x, covariance), &found[k]);
 		}
 		wmlc_row_queue_flush(&queue);

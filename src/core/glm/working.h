@@ -48,6 +48,13 @@ typedef struct WmlcWorkingRow
 	double		excess;
 } WmlcWorkingRow;
 
+/*
+ * The variance of an eta that is a point and has no distribution.  The curvature of a
+ * negative binomial row is then the one that its responses have on average, as in standard
+ * errors of generalised linear models; over a distribution, however narrow, it is its own.
+ */
+#define WMLC_POINT (-1.0)
+
 /* At eta with this variance, which may be 0. */
 extern WmlcWorkingRow wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row,
 									   double eta, double variance);

@@ -51,6 +51,22 @@ typedef struct Passes
 } Passes;
 
 /*
+ * The covariance of a task's coefficients.  Where they are a point it is 0, which matters to
+ * the negative binomial alone: without any covariance its curvature would be the expected one.
+ */
+static const char *
+pass_covariance(const Passes *passes)
+{
+	int			d = passes->hierarchy->dims;
+
+	if (!passes->points)
+		return psprintf("%s.wml_posterior_covariance($3, gram)", passes->schema);
+	if (passes->hierarchy->likelihood.family != WMLC_NEGATIVE_BINOMIAL)
+		return "NULL::pg_catalog.float8[]";
+	return psprintf("pg_catalog.array_fill(0::pg_catalog.float8, ARRAY[%d, %d])", d, d);
+}
+
+/*
  * The query of a pass; $1 and $2 are the tasks' arrays, $3 the prior.  The first
  * one also finds out what responses there are, and `scaled` asks for the sum of the
  * rows' scales.
@@ -70,8 +86,7 @@ pass_query(const Passes *passes, bool first, bool scaled)
 						 "SELECT task, %s.wml_posterior_coef($3, gram, %s) AS coef, %s AS covariance "
 						 "FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) "
 						 "AS last (task, gram)) ",
-						 passes->schema, no_array, passes->points ? no_array
-						 : psprintf("%s.wml_posterior_covariance($3, gram)", passes->schema));
+						 passes->schema, no_array, pass_covariance(passes));
 	appendStringInfo(&sql,
 					 "SELECT query.task, %s.wml_working_gram(query.x, query.y, %s, %s, %s, %s, %s)",
 					 passes->schema, passes->family, first ? no_array : "last.coef", exposure,

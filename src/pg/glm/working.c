@@ -83,7 +83,7 @@ get_variance(FunctionCallInfo fcinfo, const double *x, int dims)
 				columns;
 
 	if (PG_NARGS() <= ARG_COVARIANCE || PG_ARGISNULL(ARG_COVARIANCE))
-		return 0.0;
+		return WMLC_POINT;
 	covariance = wml_array_matrix(PG_GETARG_ARRAYTYPE_P(ARG_COVARIANCE), "covariance", &rows, &columns);
 	if (rows != dims || columns != dims)
 		ereport(ERROR,
@@ -127,7 +127,7 @@ get_working_row(FunctionCallInfo fcinfo, WmlcWorkingRow *row)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("linear predictor of a row is not finite"),
-				 errdetail("It is %g with variance %g.", eta, variance)));
+				 errdetail("It is %g with variance %g.", eta, fmax(variance, 0.0))));
 	*row = wmlc_working_row(likelihood, &response, eta, variance);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "core/glm/glm.h"
 #include "core/glm/hierarchy.h"
 #include "core/prior/posterior.h"
 
@@ -342,6 +343,108 @@ test_order(void)
 	discard(&other);
 }
 
+/*
+ * Counts that are mostly 0, and of a given dispersion: the fit settles soon, in whatever way,
+ * rows being kept or found anew, and explains the counts no worse than tasks that are all
+ * alike; where there is no spread, the mean is theirs.
+ */
+typedef struct Anew
+{
+	WmlcHierarchyRows *rows;
+	void	   *work;
+} Anew;
+
+static WmlcStatus
+collect_anew(void *arg, WmlcHierarchy *hierarchy)
+{
+	const Anew *anew = arg;
+	size_t		entries = wmlc_triangle_size(hierarchy->dims + 1);
+	WmlcGram   *gram = anew->work;
+
+	hierarchy->log_scale = 0.0;
+	for (size_t j = 0; j < hierarchy->tasks; j++)
+	{
+		double		space[WMLC_LOOP_ROWS * 3 + WMLC_ROW_PADDING];
+		size_t		d = hierarchy->dims;
+		const double *coef = hierarchy->started ? hierarchy->coef + j * d : NULL;
+		WmlcStatus	status = wmlc_working_gram(&hierarchy->likelihood, &anew->rows->rows, anew->rows->start[j],
+											   anew->rows->start[j + 1], coef, coef == NULL ? NULL : hierarchy->covariance + j * d * d,
+											   gram, &hierarchy->log_scale, space, NULL);
+
+		if (status != WMLC_OK)
+			return status;
+		memcpy(hierarchy->moments + j * entries, gram->sums, entries * sizeof(double));
+		memcpy(hierarchy->moments_lo + j * entries, gram->sums + entries, entries * sizeof(double));
+		hierarchy->rows[j] = (double) wmlc_gram_weighted_rows(gram);
+	}
+	return WMLC_OK;
+}
+
+static void
+test_zeros(void)
+{
+	const double dispersions[] = {0.01, 1.0, 5.0, 20.0, 100.0};
+	enum {TASKS = 40, ROWS = 20};
+	double		x[TASKS * ROWS * 2],
+				y[TASKS * ROWS];
+	int64_t		start[TASKS + 1];
+
+	for (int d = 1; d <= 2; d++)
+		for (int k = 0; k < 5; k++)
+		{
+			WmlcLikelihood likelihood = {WMLC_NEGATIVE_BINOMIAL, dispersions[k]};
+			WmlcHierarchyRows rows = {
+				.rows = {.dims = d, .count = TASKS * ROWS, .x = x, .y = y}, .start = start,
+				.work = malloc(wmlc_hierarchy_rows_workspace(d, TASKS * ROWS, TASKS))
+			};
+			Anew		anew = {&rows, malloc(wmlc_gram_bytes(d))};
+			double		pooled_coef[2],
+						pooled_error[2],
+						constant = 0.0;
+			WmlcGlm		pooled = {.coef = pooled_coef, .std_error = pooled_error};
+			void	   *pooled_work = malloc(wmlc_glm_workspace(d));
+
+			for (int i = 0; i < TASKS * ROWS; i++)
+			{
+				int			task = i / ROWS + 1,
+							row = i % ROWS + 1;
+
+				start[i / ROWS] = i / ROWS * ROWS;
+				x[i * d] = 1.0;
+				x[i * d + d - 1] = d == 2 ? 0.1 * (row - 10) : 1.0;
+				y[i] = (task * 7 + row * 13) % 10 == 0 ? 1 + task * row % 9 : 0;
+				constant += wmlc_likelihood_constant(&likelihood, &(WmlcResponse) {y[i], 1.0, 1.0});
+			}
+			start[TASKS] = TASKS * ROWS;
+			CHECK(wmlc_glm_fit(&rows.rows, &(WmlcGlmOptions) {.likelihood = likelihood}, &pooled, pooled_work) == WMLC_OK, "glm");
+			for (int way = 0; way < 4; way++)
+			{
+				WmlcHierarchyOptions options = {
+					.points = way == 1, .corrected = way == 2, .collect = way == 3 ? collect_anew : wmlc_hierarchy_collect_rows,
+					.collect_arg = way == 3 ? (void *) &anew : (void *) &rows
+				};
+				double		mean[2],
+							factor[4],
+							errors[4];
+				WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_covariance = errors};
+				WmlcHierarchy hierarchy = {.likelihood = likelihood};
+				void	   *work = malloc(wmlc_hierarchy_workspace(d, TASKS, &options));
+
+				CHECK(wmlc_hierarchy_fit(&hierarchy, d, TASKS, &options, &prior, work) == WMLC_OK, "fit");
+				CHECK(hierarchy.converged && hierarchy.iterations <= 15, "way %d: dispersion %g: %d iterations", way,
+					  dispersions[k], hierarchy.iterations);
+				CHECK(prior.loglik > pooled.loglik - constant - (way == 1 ? 1.0 : 0.01), "way %d, dispersion %g: %g instead of %g", way,
+					  dispersions[k], prior.loglik, pooled.loglik - constant);
+				if (dispersions[k] >= 20.0)
+					CHECK_NEAR(mean[0], pooled_coef[0], 1e-4);
+				free(work);
+			}
+			free(pooled_work);
+			free(anew.work);
+			free(rows.work);
+		}
+}
+
 /* Rare events: errors of means that know of the spread's.  Without that 0.79 are covered. */
 static void
 test_rare_coverage(void)
@@ -371,6 +474,7 @@ main(void)
 	test_evidence();
 	test_target();
 	test_order();
+	test_zeros();
 	test_rare_coverage();
 	return check_summary();
 }

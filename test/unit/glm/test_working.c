@@ -43,6 +43,7 @@ test_derivatives(void)
 			double		difference;
 
 			CHECK_NEAR(local.score, (up - down) / (2 * h), 1e-8);
+			CHECK_NEAR(local.curvature, (below.score - above.score) / (2 * h), 1e-8);
 			CHECK(local.information > 0.0, "%g", local.information);
 
 			/* the penalty is half of the logarithm of the information */
@@ -122,7 +123,63 @@ test_moments(void)
 	}
 }
 
-/* Without variance, or with hardly any, it is the parabola at eta. */
+/*
+ * The same where eta is anywhere, and the likelihood of zeros, or of successes only, cuts
+ * that off; the integral's steps are no longer than the likelihood bends.
+ */
+static void
+test_wide_moments(void)
+{
+	static const struct
+	{
+		WmlcLikelihood likelihood;
+		WmlcResponse row;
+		double		side;			/* on which eta is */
+	}			wide[] = {
+		{{WMLC_BINOMIAL, 0}, {1, 1, 1}, 1.0},
+		{{WMLC_BINOMIAL, 0}, {0, 4, 1}, -1.0},
+		{{WMLC_POISSON, 0}, {0, 1, 1}, -1.0},
+		{{WMLC_POISSON, 0}, {0, 300, 1}, -1.0},
+		{{WMLC_NEGATIVE_BINOMIAL, 2.0}, {0, 1, 1}, -1.0}
+	};
+	const double sds[] = {6.0, 15.0, 40.0, 180.0, 2000.0};
+
+	for (int i = 0; i < 5; i++)
+		for (int k = 0; k < 5; k++)
+		{
+			const WmlcLikelihood *likelihood = &wide[i].likelihood;
+			const WmlcResponse *row = &wide[i].row;
+			double		sd = sds[k],
+						eta = wide[i].side * 1.4 * sd - log(row->exposure),
+						step = fmin(0.05 / sd, 0.005);
+			double		sum[3] = {0.0};
+			WmlcWorkingRow working = wmlc_working_row(likelihood, row, eta, sd * sd);
+
+			/* those of probabilities may be rough for longer */
+			if (likelihood->family == WMLC_BINOMIAL && sd < 30.0)
+				continue;
+			CHECK(working.weight * sd * sd < 1.0, "%g", working.weight * sd * sd);
+			for (double t = -12.0; t <= 12.0; t += step)
+			{
+				double		s = eta + t * sd;
+				double		term = step / sqrt(2.0 * M_PI)
+					* exp(wmlc_likelihood_shape(likelihood, row, s) - 0.5 * t * t
+						  + 0.5 * working.weight * (s - working.response) * (s - working.response));
+
+				sum[0] += term;
+				sum[1] += term * t;
+				sum[2] += term * t * t;
+			}
+			CHECK_NEAR(sum[1] / sum[0], 0.0, 1e-4);
+			CHECK_NEAR(sum[2] / sum[0], 1.0, 1e-4);
+			CHECK_NEAR(working.log_scale, log(sum[0]), 1e-4);
+		}
+}
+
+/*
+ * Without variance, or with hardly any, it is the parabola at eta; at a point, that with
+ * the expected curvature.
+ */
 static void
 test_points(void)
 {
@@ -131,13 +188,16 @@ test_points(void)
 		const WmlcLikelihood *likelihood = &cases[i].likelihood;
 		const WmlcResponse *row = &cases[i].row;
 		WmlcLocal	local = wmlc_likelihood_local(likelihood, row, -0.4);
-		WmlcWorkingRow point = wmlc_working_row(likelihood, row, -0.4, 0.0);
+		WmlcWorkingRow point = wmlc_working_row(likelihood, row, -0.4, WMLC_POINT);
+		WmlcWorkingRow none = wmlc_working_row(likelihood, row, -0.4, 0.0);
 		WmlcWorkingRow narrow = wmlc_working_row(likelihood, row, -0.4, 1e-8);
 
 		CHECK_NEAR(point.weight, row->weight * local.information, 1e-14);
 		CHECK_NEAR(point.weight * (point.response + 0.4), row->weight * local.score, 1e-14);
-		CHECK_NEAR(narrow.weight, point.weight, 1e-7);
-		CHECK_NEAR(narrow.response, point.response, 1e-7);
+		CHECK_NEAR(none.weight, row->weight * local.curvature, 1e-14);
+		CHECK_NEAR(none.weight * (none.response + 0.4), row->weight * local.score, 1e-14);
+		CHECK_NEAR(narrow.weight, none.weight, 1e-7);
+		CHECK_NEAR(narrow.response, none.response, 1e-7);
 	}
 }
 
@@ -235,6 +295,7 @@ main(void)
 	test_derivatives();
 	test_constants();
 	test_moments();
+	test_wide_moments();
 	test_points();
 	test_extremes();
 	test_responses();
