@@ -71,6 +71,7 @@ typedef struct Memory
 	double	   *alpha;
 	void	   *fit;
 	void	   *widen;
+	void	   *loglik;
 } Memory;
 
 static size_t
@@ -97,6 +98,7 @@ layout(WmlcHierarchy *hierarchy, Memory *memory, int dims, size_t tasks,
 	memory->fit = wmlc_arena_take(&arena, 1,
 								  wmlc_prior_fit_workspace(dims, tasks, &options->prior));
 	memory->widen = wmlc_arena_take(&arena, 1, wmlc_prior_widen_workspace(dims, &options->prior));
+	memory->loglik = wmlc_arena_take(&arena, 1, wmlc_prior_loglik_workspace(dims, tasks));
 	return arena.used;
 }
 
@@ -246,9 +248,9 @@ secant_share(const Memory *memory, int d)
  * found is taken as it is, or half of the way to it.
  */
 static void
-choose_next(Memory *memory, int d, double change)
+choose_next(Memory *memory, int d, double change, double tolerance)
 {
-	bool		worse = change > memory->last_change;
+	bool		worse = change > fmax(memory->last_change, tolerance);
 	bool		plain = worse || change > LARGEST_SECANT || isinf(memory->last_change);
 	double		share = plain ? 0.0 : secant_share(memory, d);
 	double	   *used = memory->used;
@@ -317,12 +319,28 @@ scale_alpha(const double *alpha, size_t tasks, double *scaled)
 
 /*
  * The evidence: that of the linear model, without the normalising factors of its
- * rows, times the rows' scales.
+ * rows, times the rows' scales.  Of grams that are partly old ones it would be wrong.
  */
-static double
-find_loglik(const WmlcHierarchy *hierarchy, const WmlcPrior *prior)
+static WmlcStatus
+find_loglik(WmlcHierarchy *hierarchy, const WmlcHierarchyOptions *options, Memory *memory,
+			WmlcPrior *prior)
 {
-	return prior->loglik + 0.5 * prior->rows * log(2.0 * M_PI) + hierarchy->log_scale;
+	WmlcStatus	status = WMLC_OK;
+
+	if (memory->share < 1.0)
+	{
+		WmlcPriorTasks tasks = wmlc_hierarchy_tasks(hierarchy, options);
+		bool		find_dispersion = hierarchy->find_dispersion;
+
+		hierarchy->find_dispersion = false;
+		status = options->collect(options->collect_arg, hierarchy);
+		hierarchy->find_dispersion = find_dispersion;
+		if (status == WMLC_OK)
+			status = wmlc_prior_loglik(prior, &tasks, options->prior.poll, &prior->loglik,
+									   memory->loglik);
+	}
+	prior->loglik += 0.5 * prior->rows * log(2.0 * M_PI) + hierarchy->log_scale;
+	return status;
 }
 
 WmlcStatus
@@ -342,6 +360,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 	hierarchy->started = hierarchy->converged = hierarchy->careful = hierarchy->correct = false;
 	hierarchy->iterations = 0;
 	hierarchy->dispersion_change = 0.0;
+	hierarchy->last_log_dispersion = hierarchy->last_dispersion_move = NAN;
 	hierarchy->change = INFINITY;
 	memory.last_change = INFINITY;
 	memory.times_worse = 0;
@@ -358,7 +377,7 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 			hierarchy->dispersion_change <= DISPERSION_SLACK * tolerance;
 		if (hierarchy->converged || hierarchy->iterations >= most)
 			break;
-		choose_next(&memory, dims, hierarchy->change);
+		choose_next(&memory, dims, hierarchy->change, tolerance);
 		hierarchy->careful = memory.share < 1.0;
 		if (options->corrected && !hierarchy->correct
 			&& hierarchy->change <= CORRECTION_SLACK * tolerance)
@@ -372,7 +391,8 @@ wmlc_hierarchy_fit(WmlcHierarchy *hierarchy, int dims, size_t tasks,
 	}
 	if (hierarchy->likelihood.family != WMLC_GAUSSIAN)
 		status = wmlc_prior_widen(prior, memory.fit, memory.widen);
-	prior->loglik = find_loglik(hierarchy, prior);
+	if (status == WMLC_OK)
+		status = find_loglik(hierarchy, options, &memory, prior);
 	prior->family = hierarchy->likelihood.family;
 	prior->dispersion = hierarchy->likelihood.dispersion;
 	prior->iterations = hierarchy->iterations;

@@ -73,6 +73,8 @@ struct WmlcHierarchy
 	double	   *rows;
 	double		log_scale;
 	double		dispersion_change;	/* of its logarithm, where it matters */
+	double		last_log_dispersion;	/* before the last one, NAN at first, */
+	double		last_dispersion_move;	/* and from there to what was best then */
 
 	/* How it went. */
 	int			iterations;

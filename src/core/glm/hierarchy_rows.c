@@ -18,6 +18,11 @@
 #define DISPERSION_WIDTH 1e-5
 #define NEGLIGIBLE 1e-3
 
+/* Near the end the secant goes up to so many times as far. */
+#define MOST_SECANT_CHANGE 0.3
+#define MOST_SECANT_MOVE 0.5
+#define LARGEST_STRETCH 8.0
+
 /*
  * Sums of tasks with so few features are found side by side, so many rows of each at a
  * time, unless the longest task leaves lanes empty for most of the time.
@@ -141,22 +146,41 @@ negligible_dispersion(const WmlcGlmRows *rows)
 	return NEGLIGIBLE * rows->count / sum;
 }
 
-/* The best dispersion under the tasks' posteriors. */
+/*
+ * How far to go when the best dispersion is `move` away, in logarithms.  Posteriors
+ * follow dispersions, so that what is best under them lags behind: the secant through
+ * the last move says by how much.
+ */
+static double
+dispersion_step(const WmlcHierarchy *hierarchy, double log_dispersion, double move)
+{
+	double		slope = (move - hierarchy->last_dispersion_move)
+		/ (log_dispersion - hierarchy->last_log_dispersion);
+
+	if (isnan(slope) || hierarchy->change > MOST_SECANT_CHANGE || fabs(move) > MOST_SECANT_MOVE)
+		return move;
+	return move * fmin(slope < 0.0 ? fmax(-1.0 / slope, 1.0) : LARGEST_STRETCH, LARGEST_STRETCH);
+}
+
+/* Go to the best dispersion under the tasks' posteriors. */
 static void
 update_dispersion(const WmlcHierarchyRows *rows, WmlcHierarchy *hierarchy)
 {
 	Dispersed	dispersed = {rows, hierarchy};
 	double		before = log(hierarchy->likelihood.dispersion);
 	double		width = hierarchy->dispersion_change < 0.3 ? 1.0 : INFINITY;
-	double		best = wmlc_golden_section(expected_loss, &dispersed,
+	double		move = wmlc_golden_section(expected_loss, &dispersed,
 										   fmax(before - width, LEAST_LOG_DISPERSION),
 										   fmin(before + width, LARGEST_LOG_DISPERSION),
-										   DISPERSION_WIDTH, rows->poll);
-
+										   DISPERSION_WIDTH, rows->poll) - before;
+	double		next = before + dispersion_step(hierarchy, before, move);
 	double		least = negligible_dispersion(&rows->rows);
 
-	hierarchy->likelihood.dispersion = exp(best);
-	hierarchy->dispersion_change = fabs(log((exp(best) + least) / (exp(before) + least)));
+	next = fmin(fmax(next, LEAST_LOG_DISPERSION), LARGEST_LOG_DISPERSION);
+	hierarchy->last_log_dispersion = before;
+	hierarchy->last_dispersion_move = move;
+	hierarchy->likelihood.dispersion = exp(next);
+	hierarchy->dispersion_change = fabs(log((exp(next) + least) / (exp(before) + least)));
 }
 
 /*

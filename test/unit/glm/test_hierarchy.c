@@ -445,6 +445,60 @@ test_zeros(void)
 		}
 }
 
+/*
+ * Poisson counts have no dispersion, and finding that out takes no more passes than are usual,
+ * also where some are large, when posteriors follow the dispersion closely.  A fit with what was found
+ * finds the same.
+ */
+static void
+test_no_dispersion(void)
+{
+	enum {TASKS = 60, ROWS = 2};
+	uint64_t	seed = 5;
+	double		x[TASKS * ROWS],
+				y[TASKS * ROWS],
+				exposure[TASKS * ROWS];
+	int64_t		start[TASKS + 1];
+	WmlcHierarchyRows rows = {
+		.rows = {.dims = 1, .count = TASKS * ROWS, .x = x, .y = y, .exposure = exposure}, .start = start,
+		.work = malloc(wmlc_hierarchy_rows_workspace(1, TASKS * ROWS, TASKS))
+	};
+	WmlcHierarchyOptions options = {.collect = wmlc_hierarchy_collect_rows, .collect_arg = &rows};
+	double		mean[2],
+				factor[2],
+				errors[2],
+				dispersion = NAN;
+
+	for (int j = 0; j <= TASKS; j++)
+	{
+		double		w = 2.0 + 1.5 * check_normal(&seed);
+
+		start[j] = j * ROWS;
+		for (int i = j * ROWS; i < (j + 1) * ROWS && j < TASKS; i++)
+		{
+			x[i] = 1.0;
+			exposure[i] = exp(2.0 * check_normal(&seed));
+			y[i] = draw(WMLC_POISSON, fmin(w + log(exposure[i]), 6.0), &seed);
+			exposure[i] = fmin(exposure[i], exp(6.0 - w));
+		}
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		WmlcPrior	prior = {.mean = &mean[i], .factor = &factor[i], .mean_covariance = &errors[i]};
+		WmlcHierarchy hierarchy = {.likelihood = {WMLC_NEGATIVE_BINOMIAL, dispersion}, .find_dispersion = i == 0};
+		void	   *work = malloc(wmlc_hierarchy_workspace(1, TASKS, &options));
+
+		CHECK(wmlc_hierarchy_fit(&hierarchy, 1, TASKS, &options, &prior, work) == WMLC_OK, "fit");
+		CHECK(hierarchy.converged && hierarchy.iterations <= 20, "%d iterations", hierarchy.iterations);
+		dispersion = hierarchy.likelihood.dispersion;
+		CHECK(dispersion < 1e-4, "dispersion %g", dispersion);
+		free(work);
+	}
+	CHECK_NEAR(mean[0], mean[1], 1e-3);
+	CHECK_NEAR(factor[0], factor[1], 1e-3);
+	free(rows.work);
+}
+
 /* Rare events: errors of means that know of the spread's.  Without that 0.79 are covered. */
 static void
 test_rare_coverage(void)
@@ -475,6 +529,7 @@ main(void)
 	test_target();
 	test_order();
 	test_zeros();
+	test_no_dispersion();
 	test_rare_coverage();
 	return check_summary();
 }
