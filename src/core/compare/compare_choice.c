@@ -5,8 +5,8 @@
  * Errors are compared as logarithms of ratios, so that neither the units of the
  * response nor single hard tasks decide.  For every method:
  *
- *	  rehearsed = mean log ratio to the incumbent over the rehearsals, plus
- *				  0.75 or 2 of its standard errors
+ *	  rehearsed = mean log ratio to the incumbent over the rehearsals, those of
+ *				  targets like this one above all, plus 0.75 or 2 of its standard errors
  *	  validated = log ratio, over the folds, to the method that leads the
  *				  rehearsals, plus its standard error
  *	  score = (1 - a) rehearsed + a validated,	a = rows / (rows + EXCHANGE)
@@ -27,12 +27,16 @@
  * larger that one such target in two hundred would have it, rehearsals are no
  * guide, and a = 1.
  *
+ * Small tasks may want another method than large ones: products that hardly anybody
+ * buys beside those that sell by the hundred.  So rehearsals of targets whose responses
+ * are about as large as this one's weigh more.
+ *
  * Some methods do suit the sources but not this target: a mixture cannot leave
  * their hull, nor can all sources alike adapt.  Who errs on the rows that the target
  * knows as hardly any source's would have it err does not compete, as long as others
  * do better.
  *
- * Cautions, EXCHANGE and USUAL were chosen by held-out error on real and synthetic
+ * Cautions, EXCHANGE, LIKE and USUAL were chosen by held-out error on real and synthetic
  * families of tasks, with targets like and unlike the others.
  */
 #include "core/compare/compare_choice.h"
@@ -67,6 +71,9 @@
 /* Nor does it matter below this share of what the best methods are off by on average: 3 % of an RMSE. */
 #define IMMATERIAL 1e-3
 
+/* Tasks whose responses are so many times larger tell half as much of each other. */
+#define LIKE 2.0
+
 /* Squared predictions may exceed squared responses by this factor. */
 #define IMPLAUSIBLE 100.0
 
@@ -78,7 +85,7 @@ square(double x)
 
 WmlcErrors
 wmlc_rehearsal_errors(int method_count, size_t trials, double size, const double *errors,
-					  const double *responses, bool made_up)
+					  const double *responses, const double *likeness, bool made_up)
 {
 	double		sum = 0.0;
 
@@ -96,9 +103,18 @@ wmlc_rehearsal_errors(int method_count, size_t trials, double size, const double
 		.size = size,
 		.errors = errors,
 		.responses = responses,
+		.likeness = likeness,
 		.immaterial = IMMATERIAL * sum,
 		.made_up = made_up
 	};
+}
+
+double
+wmlc_likeness(double response, double other)
+{
+	double		ratio = 0.5 * log(fmax(response, 0x1p-1000) / fmax(other, 0x1p-1000)) / log(LIKE);
+
+	return 1.0 / (1.0 + ratio * ratio);
 }
 
 /* Not below what is negligible, so that it has a logarithm. */
@@ -167,26 +183,59 @@ validated(const WmlcErrors *folds, int method_count, int method, int leader)
 	return log(mean / leader_mean) + standard_error(squares, folds->trials);
 }
 
-/* Mean log ratio to another method over the rehearsals, plus so many standard errors. */
+static double
+likeness_of(const WmlcErrors *rehearsals, size_t trial)
+{
+	return rehearsals->likeness == NULL ? 1.0 : rehearsals->likeness[trial];
+}
+
+/* Log ratio of the error in a trial to another method's. */
+static double
+log_ratio(const WmlcErrors *errors, int method_count, size_t trial, int method, int other)
+{
+	return log(positive_error(errors, method_count, trial, method) /
+			   positive_error(errors, method_count, trial, other));
+}
+
+/* Mean log ratio to another method over all rehearsals. */
+static double
+mean_log_ratio(const WmlcErrors *rehearsals, int method_count, int method, int other)
+{
+	double		sum = 0.0;
+
+	for (size_t i = 0; i < rehearsals->trials; i++)
+		sum += log_ratio(rehearsals, method_count, i, method, other);
+	return sum / (double) rehearsals->trials;
+}
+
+/*
+ * The same where the target is like this one, plus so many standard errors.  Weights w of
+ * trials are worth (sum w)^2 / sum w^2 of them.
+ */
 static double
 rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other, double caution)
 {
-	double		count = (double) rehearsals->trials;
+	double		weight = 0.0;
+	double		weight_squares = 0.0;
 	double		sum = 0.0;
 	double		squares = 0.0;
+	double		count;
 
 	for (size_t i = 0; i < rehearsals->trials; i++)
 	{
-		double		ratio = log(positive_error(rehearsals, method_count, i, method) /
-								positive_error(rehearsals, method_count, i, other));
+		double		likeness = likeness_of(rehearsals, i);
 
-		sum += ratio;
-		squares += ratio * ratio;
+		weight += likeness;
+		weight_squares += square(likeness);
+		sum += likeness * log_ratio(rehearsals, method_count, i, method, other);
 	}
+	count = square(weight) / weight_squares;
 	if (caution == 0.0 || count < 2.0)
-		return sum / count;
-	return sum / count +
-		caution * sqrt(fmax(squares - sum * sum / count, 0.0) / (count - 1.0) / count);
+		return sum / weight;
+	for (size_t i = 0; i < rehearsals->trials; i++)
+		squares += square(likeness_of(rehearsals, i) *
+						  (log_ratio(rehearsals, method_count, i, method, other) - sum / weight));
+	return sum / weight + caution * sqrt(squares * count / (count - 1.0)) / weight;
 }
 
 /* Mean and variance of a method's log errors. */
@@ -317,7 +366,7 @@ wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
 	{
 		judge_by_folds(folds, method_count, i, &verdicts[i]);
 		verdicts[i].rehearsal = !rehearse ? NAN
-			: exp(0.5 * rehearsed(rehearsals, method_count, i, baseline, 0.0));
+			: exp(0.5 * mean_log_ratio(rehearsals, method_count, i, baseline));
 		verdicts[i].score = 0.0;
 	}
 	if (rehearse)

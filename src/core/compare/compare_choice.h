@@ -27,6 +27,7 @@ typedef struct WmlcErrors
 	const double *errors;		/* trials x methods; infinite where a method failed */
 	const double *shares;		/* of the folds in their sum; rehearsals have none */
 	const double *responses;	/* mean square of each trial's response */
+	const double *likeness;		/* of the rehearsals: what each says of this target; NULL: all the same */
 	double		immaterial;		/* squared errors below this count alike; 0 for folds */
 	bool		made_up;		/* of rehearsals: their rows are drawn, and they judge exactly */
 } WmlcErrors;
@@ -56,7 +57,13 @@ typedef enum WmlcStanding
  */
 extern WmlcErrors wmlc_rehearsal_errors(int method_count, size_t trials, double size,
 										const double *errors, const double *responses,
-										bool made_up);
+										const double *likeness, bool made_up);
+
+/*
+ * What a rehearsal says of a target, 1 at the most, from mean squares of the responses that
+ * are known of either: small tasks may want another method than large ones.
+ */
+extern double wmlc_likeness(double response, double other);
 
 /*
  * Judge all methods against a baseline among them, an incumbent.  There are at

@@ -438,6 +438,17 @@ get_fold_errors(const WmlContest *contest, double size)
 	};
 }
 
+double *
+wml_contest_likeness(const WmlContest *contest, const WmlcTrial *trials, size_t count)
+{
+	double	   *likeness = (double *) wml_allocate(count, sizeof(double));
+
+	for (size_t i = 0; i < count; i++)
+		likeness[i] = wmlc_likeness(mean_square_response(contest->target),
+									mean_square_response(trials[i].known));
+	return likeness;
+}
+
 static WmlcErrors
 get_rehearsal_errors(const WmlContest *contest)
 {
@@ -449,7 +460,8 @@ get_rehearsal_errors(const WmlContest *contest)
 	for (size_t i = 0; i < count; i++)
 		responses[i] = mean_square_response(contest->trials[first + i].unknown);
 	return wmlc_rehearsal_errors(methods, count, contest->actors, contest->errors + first * methods,
-								 responses, contest->windows == NULL);
+								 responses, wml_contest_likeness(contest, contest->trials + first, count),
+								 contest->windows == NULL);
 }
 
 /* How far off the methods are on what the target knows, and the rehearsals. */

@@ -67,6 +67,9 @@ extern WmlcTrial wml_contest_forecast(const WmlContest *contest, size_t source);
 extern void wml_run_contest(WmlContest *contest, const char *what);
 
 /* Coefficients of a method that learned from the whole target. */
+/* What each of some trials says of the target. */
+extern double *wml_contest_likeness(const WmlContest *contest, const WmlcTrial *trials, size_t count);
+
 extern const double *wml_contest_coefficients(const WmlContest *contest, int method);
 
 /* The first rehearsal among the trials. */

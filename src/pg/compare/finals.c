@@ -28,6 +28,7 @@ typedef struct Finals
 	int		   *numbers;		/* of the finalists in the contest */
 	double	   *errors;			/* of all rehearsals, the first ones too */
 	double	   *responses;
+	double	   *likeness;
 } Finals;
 
 /* The sources that can forecast and have not done so. */
@@ -93,12 +94,16 @@ collect(Finals *finals)
 
 	finals->errors = (double *) wml_allocate(trials * count, sizeof(double));
 	finals->responses = (double *) wml_allocate(trials, sizeof(double));
+	finals->likeness = (double *) wml_allocate(trials, sizeof(double));
 	for (size_t i = 0; i < past; i++)
 	{
 		finals->responses[i] = finals->rehearsals->responses[i];
 		for (int k = 0; k < count; k++)
 			finals->errors[i * count + k] = finals->rehearsals->errors[i * all + finals->numbers[k]];
 	}
+	memcpy(finals->likeness, finals->rehearsals->likeness, past * sizeof(double));
+	memcpy(finals->likeness + past, wml_contest_likeness(finals->contest, finals->race.trials, trials - past),
+		   (trials - past) * sizeof(double));
 	memcpy(finals->errors + past * count, finals->race.errors, (trials - past) * count * sizeof(double));
 	for (size_t i = past; i < trials; i++)
 	{
@@ -145,7 +150,7 @@ choose(Finals *finals, const WmlcStanding *standings)
 	size_t		more = finals->race.comparison.trial_count;
 	WmlcErrors	rehearsals = wmlc_rehearsal_errors(count, finals->rehearsals->trials + more,
 												   finals->rehearsals->size + (double) more,
-												   finals->errors, finals->responses, false);
+												   finals->errors, finals->responses, finals->likeness, false);
 	WmlcVerdict *verdicts = (WmlcVerdict *) wml_allocate(count, sizeof(WmlcVerdict));
 	WmlcStanding *chances = (WmlcStanding *) wml_allocate(count, sizeof(WmlcStanding));
 

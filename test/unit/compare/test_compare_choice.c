@@ -175,15 +175,59 @@ test_zeros(void)
 		errors[i * 3 + 2] = zero ? 0.01 : 0.5 * (4.0 + i);
 	}
 	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 1, "zeros decide");
-	rehearsals = wmlc_rehearsal_errors(3, Q, Q, errors, responses, false);
+	rehearsals = wmlc_rehearsal_errors(3, Q, Q, errors, responses, NULL, false);
 	CHECK_NEAR(rehearsals.immaterial, 1e-3 * 0.5 * (20 * 4.0 + (6 + 25) * 10) / Q, 1e-12);
 	CHECK(wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts) == 2, "zeros no longer decide");
 	CHECK(verdicts[1].rehearsal > 0.9, "and the other is hardly better for them: %g", verdicts[1].rehearsal);
 
 	/* a trial that all failed tells nothing */
 	errors[0] = errors[1] = errors[2] = INFINITY;
-	rehearsals = wmlc_rehearsal_errors(3, Q, Q, errors, responses, false);
+	rehearsals = wmlc_rehearsal_errors(3, Q, Q, errors, responses, NULL, false);
 	CHECK_NEAR(rehearsals.immaterial, 1e-3 * 0.5 * (20 * 4.0 + (6 + 25) * 10) / Q, 1e-12);
+}
+
+/* The second method suits small tasks and the third one large ones, of which there are fewer. */
+static void
+test_likeness(void)
+{
+	enum
+	{
+		Q = 30,
+		LARGE = 10
+	};
+	const WmlcErrors none = {.trials = 0};
+	double		responses[Q];
+	double		errors[Q * 3];
+	double		likeness[Q];
+	WmlcVerdict verdicts[3];
+
+	for (int size = 0; size < 2; size++)
+	{
+		for (int i = 0; i < Q; i++)
+		{
+			bool		large = i < LARGE;
+			double		error = (large ? 100.0 : 1.0) * (1.0 + 0.01 * i);
+
+			responses[i] = 10.0 * error;
+			errors[i * 3] = error;
+			errors[i * 3 + 1] = error * (large ? 0.9 : 0.6);
+			errors[i * 3 + 2] = error * (large ? 0.75 : 0.8);
+			likeness[i] = wmlc_likeness(size == 1 ? 1200.0 : 12.0, responses[i]);
+			CHECK(likeness[i] > 0.0 && likeness[i] <= 1.0 && (likeness[i] > 0.5) == (large == (size == 1)),
+				  "likeness %g", likeness[i]);
+		}
+		for (int alike = 0; alike < 2; alike++)
+		{
+			WmlcErrors	rehearsals = wmlc_rehearsal_errors(3, Q, Q, errors, responses, alike ? NULL : likeness, false);
+			int			chosen = wmlc_choose(3, 0, &none, &rehearsals, all_candidates, verdicts);
+
+			CHECK(chosen == (alike || size == 0 ? 1 : 2), "method %d for size %d", chosen, size);
+			CHECK_NEAR(verdicts[1].rehearsal, sqrt(exp((10 * log(0.9) + 20 * log(0.6)) / 30)), 1e-12);
+		}
+	}
+	CHECK_NEAR(wmlc_likeness(4.0, 1.0), 0.5, 1e-12);
+	CHECK_NEAR(wmlc_likeness(1.0, 4.0), 0.5, 1e-12);
+	CHECK(wmlc_likeness(0.0, 0.0) == 1.0 && wmlc_likeness(0.0, 1.0) > 0.0, "zeros");
 }
 
 /* A barred baseline is what others are compared with, and chosen only for want of others. */
@@ -203,12 +247,12 @@ test_barred_baseline(void)
 	const double responses[] = {1.0, 1.0, 1.0};
 	const WmlcStanding barred[] = {WMLC_BARRED, WMLC_CANDIDATE, WMLC_INCUMBENT};
 	const WmlcErrors none = {.trials = 0};
-	WmlcErrors	rehearsals = wmlc_rehearsal_errors(3, 3, 3.0, errors, responses, false);
+	WmlcErrors	rehearsals = wmlc_rehearsal_errors(3, 3, 3.0, errors, responses, NULL, false);
 	WmlcVerdict verdicts[3];
 
 	CHECK(wmlc_choose(3, 0, &none, &rehearsals, barred, verdicts) == 2, "the best that is not barred");
 	CHECK_NEAR(verdicts[2].rehearsal, sqrt(2.0), 1e-12);
-	rehearsals = wmlc_rehearsal_errors(3, 3, 3.0, failures, responses, false);
+	rehearsals = wmlc_rehearsal_errors(3, 3, 3.0, failures, responses, NULL, false);
 	CHECK(wmlc_choose(3, 0, &none, &rehearsals, barred, verdicts) == 0, "all others failed");
 }
 
@@ -620,6 +664,7 @@ main(void)
 	test_refinement();
 	test_equal();
 	test_zeros();
+	test_likeness();
 	test_barred_baseline();
 	test_extreme_errors();
 	test_planted();
