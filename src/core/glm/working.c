@@ -602,7 +602,7 @@ wmlc_likelihood_expected_mean(const WmlcLikelihood *likelihood, double eta, doub
 	if (likelihood->family == WMLC_GAUSSIAN)
 		return eta;
 	if (likelihood->family != WMLC_BINOMIAL)
-		return wmlc_likelihood_mean(likelihood, eta + 0.5 * variance);
+		return wmlc_likelihood_mean(likelihood, eta + 0.5 * fmin(variance, WMLC_MOST_RATE_VARIANCE));
 	choose_nodes(likelihood, eta, variance, 0.0, &nodes);
 	for (int i = 0; i < nodes.count; i++)
 		sum += nodes.weight[i] * wmlc_likelihood_mean(likelihood, eta + sd * nodes.t[i]);

@@ -130,7 +130,14 @@ wmlc_row_queue_add(WmlcRowQueue *queue, const WmlcResponse *row, double eta, dou
 extern void wmlc_row_queue_start(WmlcRowQueue *queue, const WmlcResponse *row, double eta,
 								 WmlcWorkingRow *place);
 
-/* E of the mean for exposure 1, over eta's normal distribution. */
+/*
+ * E of the mean for exposure 1, over eta's normal distribution.  Of a rate whose logarithm
+ * varies by more than this it is that of the distribution with this variance: beyond, it says
+ * how far normal tails reach, which no tasks show, and soon exceeds all rates by many orders
+ * of magnitude.
+ */
+#define WMLC_MOST_RATE_VARIANCE 4.0
+
 extern double wmlc_likelihood_expected_mean(const WmlcLikelihood *likelihood, double eta,
 											double variance);
 

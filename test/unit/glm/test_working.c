@@ -256,6 +256,18 @@ test_expected_mean(void)
 	}
 }
 
+/* That of a rate is the log-normal distribution's, which is held where it would run away. */
+static void
+test_expected_rate(void)
+{
+	WmlcLikelihood poisson = {WMLC_POISSON, 0};
+
+	CHECK_NEAR(wmlc_likelihood_expected_mean(&poisson, 0.4, 0.0), exp(0.4), 1e-14);
+	CHECK_NEAR(wmlc_likelihood_expected_mean(&poisson, 0.4, 2.5), exp(0.4 + 1.25), 1e-14);
+	for (double variance = 4.0; variance < 1e9; variance *= 10.0)
+		CHECK_NEAR(wmlc_likelihood_expected_mean(&poisson, 0.4, variance), exp(2.4), 1e-13);
+}
+
 /*
  * Steps from one parabola to the next, without the rest of a posterior changing, end at
  * the parabola that is found anew.
@@ -300,6 +312,7 @@ main(void)
 	test_extremes();
 	test_responses();
 	test_expected_mean();
+	test_expected_rate();
 	test_steps();
 	return check_summary();
 }
