@@ -40,6 +40,25 @@ best_cpu() {
 			END { if (!runs) exit 1; print least }'
 }
 
+# children_ms PROCESS : the processor time in ms of its children that have ended; Linux tells it
+children_ms() {
+	awk -v hertz="$(getconf CLK_TCK)" '{ print 1000 * ($16 + $17) / hertz }' "/proc/$1/stat"
+}
+
+# all_cpu SQL [SETTING]... : the least processor time in ms that all processes of the server together take for SQL, which
+# with workers is more than their leader's; starting a session, too, is shared among its RUNS.  Nothing else may run in the server.
+all_cpu() {
+	local postmaster before
+	postmaster=$(psql -X -A -t -c "SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)")
+	for _ in 1 2 3; do
+		sleep 0.3				# until the last session is gone
+		before=$(children_ms "$postmaster")
+		run_often "$@" >/dev/null
+		sleep 0.3
+		awk -v before="$before" -v after="$(children_ms "$postmaster")" -v runs="$RUNS" 'BEGIN { print (after - before) / runs }'
+	done | sort -n | head -n 1
+}
+
 # ratio A B : A / B with two decimals, without when large
 ratio() {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf a < 100 * b ? "%.2f" : "%.0f", a / b }'

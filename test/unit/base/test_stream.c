@@ -2,7 +2,6 @@
  * test_stream.c
  *	  Rows written past the caches arrive whole, and nothing else changes.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/stream.h"
@@ -16,8 +15,8 @@ int
 main(void)
 {
 	const int	line = WMLC_CACHE_LINE / sizeof(double);
-	const int	size = MAX_DIMS + 1 + 3 * line;
-	double	   *memory = aligned_alloc(WMLC_CACHE_LINE, (size + line - size % line) * sizeof(double));
+	static _Alignas(WMLC_CACHE_LINE) double memory[MAX_DIMS + 1 + 3 * WMLC_CACHE_LINE / sizeof(double)];
+	const int	size = sizeof(memory) / sizeof(double);
 	double	   *z = memory + line;
 	char		page[(MAX_DIMS + 1) * sizeof(double)];
 	double		features[MAX_DIMS];
@@ -41,6 +40,5 @@ main(void)
 			changed += z[-1 - i] != GUARD || z[lines_end + i] != GUARD;
 		CHECK(changed == 0, "%d features: %d values around the row have changed", dims, changed);
 	}
-	free(memory);
 	return check_summary();
 }
