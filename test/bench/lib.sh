@@ -45,16 +45,23 @@ children_ms() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print 1000 * ($16 + $17) / hertz }' "/proc/$1/stat"
 }
 
+# all_gone PROCESS : waits until it has no sessions any more, and has heard of their end
+all_gone() {
+	while ps --ppid "$1" -o stat=,args= | grep '^Z\|\[local\]\|parallel worker' >/dev/null; do
+		sleep 0.05
+	done
+}
+
 # all_cpu SQL [SETTING]... : the least processor time in ms that all processes of the server together take for SQL, which
 # with workers is more than their leader's; starting a session, too, is shared among its RUNS.  Nothing else may run in the server.
 all_cpu() {
 	local postmaster before
 	postmaster=$(psql -X -A -t -c "SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)")
 	for _ in 1 2 3; do
-		sleep 0.3				# until the last session is gone
+		all_gone "$postmaster"
 		before=$(children_ms "$postmaster")
 		run_often "$@" >/dev/null
-		sleep 0.3
+		all_gone "$postmaster"
 		awk -v before="$before" -v after="$(children_ms "$postmaster")" -v runs="$RUNS" 'BEGIN { print (after - before) / runs }'
 	done | sort -n | head -n 1
 }
