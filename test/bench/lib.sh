@@ -45,9 +45,10 @@ children_ms() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print 1000 * ($16 + $17) / hertz }' "/proc/$1/stat"
 }
 
-# all_gone PROCESS : waits until it has no sessions any more, and has heard of their end
+# all_gone PROCESS : waits until nothing is left of its sessions; the server's other processes stay
 all_gone() {
-	while ps --ppid "$1" -o stat=,args= | grep '^Z\|\[local\]\|parallel worker' >/dev/null; do
+	while ps --ppid "$1" -o args= |
+		grep -v '^postgres: \(checkpointer\|background writer\|walwriter\|archiver\|logger\|stats\|autovacuum\|logical\|io worker\)' >/dev/null; do
 		sleep 0.05
 	done
 }

@@ -8,13 +8,15 @@
 
 #include <string.h>
 
-#ifdef __x86_64__
+#include "core/base/machine.h"
+
+#ifdef WMLC_VECTORS
 #include <immintrin.h>
 #endif
 
 #define WMLC_CACHE_LINE 64
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 /* Line by line: with fewer stores, fewer wait for the memory. */
 __attribute__((target("avx512f")))
 static inline void
@@ -33,7 +35,7 @@ wmlc_stream_lines(double *z, const char *features, int lines)
 static inline void
 wmlc_stream_row(double *z, const char *features, int dims, double response)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	const int	line = WMLC_CACHE_LINE / sizeof(double);
 	double		last[2] = {response, 0.0};
 	int			i = 0;

@@ -16,9 +16,10 @@
  * BLAS has no such products: its ddot, in plain doubles, takes 6 to 11 ns for 64
  * terms, and twice the digits take 41 to 47 ns (test/bench/bench_loops.c).
  */
+#include "core/base/machine.h"
 #include "core/dd/dd_dot.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #include <immintrin.h>
 #endif
 
@@ -130,7 +131,7 @@ residual_plain(WmlcDd b, int n, WmlcDdSpan x, WmlcDdSpan y)
 
 const WmlcDdLoops wmlc_dd_loops_plain = {dot_plain, residual_plain};
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 
 #define AVX2 __attribute__((target("avx2,fma")))
 
@@ -283,12 +284,12 @@ residual_avx2(WmlcDd b, int n, WmlcDdSpan x, WmlcDdSpan y)
 
 static const WmlcDdLoops loops_avx2 = {dot_avx2, residual_avx2};
 
-#endif							/* __x86_64__ */
+#endif							/* WMLC_VECTORS */
 
 const WmlcDdLoops *
 wmlc_dd_loops(void)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 		return &loops_avx2;
 #endif

@@ -6,9 +6,10 @@
  * width of the vectors, and products are exact with or without fused
  * multiply-add, so the choice of loop shows in the time alone.
  */
+#include "core/base/machine.h"
 #include "core/dd/dd_vector.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #include <immintrin.h>
 #endif
 
@@ -63,7 +64,7 @@ const WmlcDdVectorLoops wmlc_dd_vector_loops_plain = {
 	add_multiple_plain, rotate_plain, combine_plain
 };
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 
 /* The first n lanes of four. */
 #define FIRST(n) _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0))
@@ -114,12 +115,12 @@ static const WmlcDdVectorLoops loops_avx512 = {
 	add_multiple_avx512, rotate_avx512, combine_avx512
 };
 
-#endif							/* __x86_64__ */
+#endif							/* WMLC_VECTORS */
 
 const WmlcDdVectorLoops *
 wmlc_dd_vector_loops(void)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 		return __builtin_cpu_supports("avx512f") ? &loops_avx512 : &loops_avx2;
 #endif

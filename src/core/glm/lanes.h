@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "core/base/machine.h"
+
 #define LANES 8
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -22,7 +24,7 @@ typedef uint64_t Bits __attribute__((vector_size(8 * LANES), aligned(8), may_ali
 #define LANES_VERSION(type, name, version, attributes, parameters, arguments) \
 	attributes static type name##version parameters { return name##_body arguments; }
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #define LANES_FUNCTION(linkage, type, name, parameters, arguments) \
 	LANES_VERSION(type, name, _plain, , parameters, arguments) \
 	LANES_VERSION(type, name, _avx2, __attribute__((target("avx2"))), parameters, arguments) \

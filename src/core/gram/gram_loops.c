@@ -15,10 +15,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/machine.h"
 #include "core/gram/gram.h"
 #include "core/gram/gram_loops.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #include <immintrin.h>
 #endif
 
@@ -99,7 +100,7 @@ wmlc_gram_count_not_one_plain(int d, int count, const double *rows, int stride, 
 	}
 }
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 
 /* Larger or smaller numbers could overflow in a product, or its error vanish. */
 #define LEAST_SIZE 0x1p-450
@@ -263,13 +264,13 @@ block_loops(int p, int count, const double *rows, int stride, const double *weig
 		loops_avx2_block(p, count, rows, stride, weights, size, hi, lo);
 }
 
-#endif							/* __x86_64__ */
+#endif							/* WMLC_VECTORS */
 
 void
 wmlc_gram_add_products(int p, int count, const double *rows, int stride,
 				 const double *weights, double *hi, double *lo)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	if (has_avx2())
 	{
 		if (count > 1)
@@ -289,7 +290,7 @@ wmlc_gram_add_products(int p, int count, const double *rows, int stride,
 void
 wmlc_gram_add_lanes(int p, int count, const double *rows, double *hi, double *lo)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	if (has_avx2())
 	{
 		if (has_avx512())
@@ -305,7 +306,7 @@ wmlc_gram_add_lanes(int p, int count, const double *rows, double *hi, double *lo
 void
 wmlc_gram_count_not_one(int d, int count, const double *rows, int stride, int64_t *counts)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	if (has_avx2())
 	{
 		if (has_avx512())
@@ -322,7 +323,7 @@ void
 wmlc_gram_add_sums(size_t entries, const double *other_hi, const double *other_lo,
 				   double *hi, double *lo)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	if (has_avx2())
 	{
 		if (has_avx512())

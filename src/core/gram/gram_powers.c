@@ -7,10 +7,11 @@
  */
 #include <stddef.h>
 
+#include "core/base/machine.h"
 #include "core/gram/gram_internal.h"
 #include "core/gram/gram_powers.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #include <immintrin.h>
 #endif
 
@@ -28,7 +29,7 @@ wmlc_gram_powers_plain(int dims, int count, const double *rows, int stride,
 	return plain_one_by_one(dims, count, rows, stride, weights);
 }
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 
 #define FOUR __attribute__((target("avx2,fma"), always_inline))
 #define EIGHT __attribute__((target("avx512f,avx2,fma"), always_inline))
@@ -122,7 +123,7 @@ powers_avx512(int dims, int count, const double *rows, int stride, const double 
 WmlcPowers
 wmlc_gram_powers(int dims, int count, const double *rows, int stride, const double *weights)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	bool		fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 
 	if (count > 1 && fused && __builtin_cpu_supports("avx512f"))

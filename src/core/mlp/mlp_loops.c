@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 #include "core/base/fma.h"
+#include "core/base/machine.h"
 #include "core/mlp/mlp_loops.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #include <immintrin.h>
 #endif
 
@@ -93,7 +94,7 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #endif
 #include "core/mlp/mlp_loops_vector.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 
 #define LOOPS(part) loops_avx2##part
 #define TARGET __attribute__((target("avx2,fma")))
@@ -111,7 +112,7 @@ transpose(int rows, int columns, const double *from, ptrdiff_t from_stride,
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
 #include "core/mlp/mlp_loops_vector.h"
 
-#endif							/* __x86_64__ */
+#endif							/* WMLC_VECTORS */
 
 const WmlcMlpLoops *
 wmlc_mlp_loops(int rank)
@@ -119,7 +120,7 @@ wmlc_mlp_loops(int rank)
 	const WmlcMlpLoops *usable[3];
 	int			count = 0;
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
 		usable[count++] = &loops_avx512_table;
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))

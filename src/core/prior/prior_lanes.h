@@ -15,6 +15,7 @@
 #ifndef WMLC_PRIOR_LANES_H
 #define WMLC_PRIOR_LANES_H
 
+#include "core/base/machine.h"
 #include "core/prior/prior_internal.h"
 
 #define LANES WMLC_PRIOR_LANES
@@ -32,7 +33,7 @@
 #define LANES_VERSION(name, version, attributes, parameters, arguments) \
 	attributes static void name##version parameters { name##_body arguments; }
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #define LANES_FUNCTION(name, parameters, arguments) \
 	LANES_VERSION(name, _plain, , parameters, arguments) \
 	LANES_VERSION(name, _avx2, __attribute__((target("avx2"))), parameters, arguments) \

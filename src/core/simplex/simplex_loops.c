@@ -14,9 +14,10 @@
  * which BLAS does not promise either, in a third of the time of dsyrk
  * (test/bench/bench_loops.c).
  */
+#include "core/base/machine.h"
 #include "core/simplex/simplex_internal.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 #include <immintrin.h>
 #endif
 
@@ -33,7 +34,7 @@
 #define NAME(f) f##_plain
 #include "core/simplex/simplex_loops_template.h"
 
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 
 #define WIDTH 4
 #define TOGETHER 2

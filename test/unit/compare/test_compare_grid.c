@@ -72,7 +72,7 @@ count_joint(const WmlcGrid *grid, WmlcRule kind, bool finite)
 
 		count += grid->learners[method->learner].kind == WMLC_ERM &&
 			grid->weightings[method->weighting].rule == kind && method->source_rows > 0.0 &&
-			isfinite(method->source_rows) == finite;
+			!isfinite(method->source_rows) == !finite;
 	}
 	return count;
 }

@@ -51,7 +51,7 @@ static const char *const set_name[SETS] = {"plain", "AVX2", "AVX-512"};
 static bool
 use_set(InstructionSet set)
 {
-#ifdef __x86_64__
+#ifdef WMLC_VECTORS
 	avx2_allowed = avx512_allowed = true;
 	if ((set >= AVX2 && !has_avx2()) || (set >= AVX512 && !has_avx512()))
 		return false;
