@@ -85,12 +85,8 @@ tilted_moments(const Counts *counts, double dispersion, Lanes sd, Lanes slope, L
 	Lanes		step = exponential(sd * h);
 	Lanes		back = 1.0 / step,
 				up = all(1.0),
-				down = all(1.0),
-				sum0 = all(1.0),
-				sum1 = all(0.0),
-				sum2 = all(0.0),
-				sum3 = all(0.0),
-				sum4 = all(0.0);
+				down = all(1.0);
+	PowerSums	sums = start_powers(all(1.0));
 	int			half = (int) ceil(WIDEST_NODE / -largest_lane(-h));
 
 	slope *= h;
@@ -99,28 +95,19 @@ tilted_moments(const Counts *counts, double dispersion, Lanes sd, Lanes slope, L
 	{
 		double		t = i;
 		Lanes		above,
-					below,
-					even,
-					odd;
+					below;
 
 		up *= step;
 		down *= back;
 		above = bounded_exponential(t * (slope + t * bend) - loss(counts, dispersion, up));
 		below = bounded_exponential(t * (t * bend - slope) - loss(counts, dispersion, down));
-		even = above + below;
-		odd = t * (above - below);
-		sum0 += even;
-		sum1 += odd;
-		even *= t * t;
-		sum2 += even;
-		sum3 += t * t * odd;
-		sum4 += t * t * even;
+		add_powers(&sums, t, above, below);
 	}
-	moments->total = sum0 * h * 0.39894228040143268;
-	moments->mean = sum1 * (h / sum0);
-	moments->second = sum2 * (h * h / sum0);
-	moments->third = sum3 * (h * h * h / sum0);
-	moments->fourth = sum4 * (h * h * h * h / sum0);
+	moments->total = sums.zeroth * h * 0.39894228040143268;
+	moments->mean = sums.first * (h / sums.zeroth);
+	moments->second = sums.second * (h * h / sums.zeroth);
+	moments->third = sums.third * (h * h * h / sums.zeroth);
+	moments->fourth = sums.fourth * (h * h * h * h / sums.zeroth);
 }
 
 /* The new row where the step is fine, what is there elsewhere. */

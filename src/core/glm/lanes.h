@@ -143,4 +143,35 @@ logarithm(Lanes x)
 	return exponent * 0.69314718055994531 + 2.0 * f * sum;
 }
 
+/* Sums over nodes t h and -t h of t^0 up to t^4 times what is there. */
+typedef struct PowerSums
+{
+	Lanes		zeroth;
+	Lanes		first;
+	Lanes		second;
+	Lanes		third;
+	Lanes		fourth;
+} PowerSums;
+
+/* What is in the middle. */
+ALWAYS_INLINE PowerSums
+start_powers(Lanes middle)
+{
+	return (PowerSums) {middle, all(0.0), all(0.0), all(0.0), all(0.0)};
+}
+
+ALWAYS_INLINE void
+add_powers(PowerSums *sums, double t, Lanes above, Lanes below)
+{
+	Lanes		even = above + below;
+	Lanes		odd = t * (above - below);
+
+	sums->zeroth += even;
+	sums->first += odd;
+	even *= t * t;
+	sums->second += even;
+	sums->third += t * t * odd;
+	sums->fourth += t * t * even;
+}
+
 #endif							/* WMLC_GLM_LANES_H */

@@ -125,11 +125,11 @@ tilt(const Nodes *nodes, Lanes b, Lanes k, Tilted *tilted)
 				down_ratio = fall / slope,
 				up = all(1.0),
 				down = all(1.0);
-	Lanes		sum0 = nodes->up[0],
-				sum1 = all(0.0),
-				sum2 = all(0.0),
-				sum3 = all(0.0),
-				sum4 = all(0.0),
+	PowerSums	sums = start_powers(nodes->up[0]);
+	Lanes		sum1,
+				sum2,
+				sum3,
+				sum4,
 				inverse,
 				bb,
 				bk,
@@ -140,9 +140,7 @@ tilt(const Nodes *nodes, Lanes b, Lanes k, Tilted *tilted)
 	{
 		double		t = i;
 		Lanes		above,
-					below,
-					even,
-					odd;
+					below;
 
 		up *= up_ratio;
 		down *= down_ratio;
@@ -150,24 +148,17 @@ tilt(const Nodes *nodes, Lanes b, Lanes k, Tilted *tilted)
 		down_ratio *= shrink;
 		above = up * nodes->up[i];
 		below = down * nodes->down[i];
-		even = above + below;
-		odd = t * (above - below);
-		sum0 += even;
-		sum1 += odd;
-		even *= t * t;
-		sum2 += even;
-		sum3 += t * t * odd;
-		sum4 += t * t * even;
+		add_powers(&sums, t, above, below);
 	}
-	tilted->sum = sum0 / nodes->total;
-	inverse = h / sum0;
-	sum1 *= inverse;
+	tilted->sum = sums.zeroth / nodes->total;
+	inverse = h / sums.zeroth;
+	sum1 = sums.first * inverse;
 	inverse *= h;
-	sum2 *= inverse;
+	sum2 = sums.second * inverse;
 	inverse *= h;
-	sum3 *= inverse;
+	sum3 = sums.third * inverse;
 	inverse *= h;
-	sum4 *= inverse;
+	sum4 = sums.fourth * inverse;
 	bb = sum2 - sum1 * sum1;
 	bk = -0.5 * (sum3 - sum1 * sum2);
 	kk = 0.25 * (sum4 - sum2 * sum2);
@@ -247,12 +238,12 @@ likely_moments(Lanes m, Lanes sd, Moments *moments)
 				shrink = ratio * ratio,
 				weight = all(1.0),
 				sum = all(1.0),
-				sum0 = 1.0 / (1.0 + odds),
-				sum1 = all(0.0),
-				sum2 = all(0.0),
-				sum3 = all(0.0),
-				sum4 = all(0.0),
+				sum1,
+				sum2,
+				sum3,
+				sum4,
 				center;
+	PowerSums	sums = start_powers(1.0 / (1.0 + odds));
 	int			half = (int) ceil(WIDEST_STEP_NODE / -largest_lane(-h));
 
 	for (int i = 1; i <= half; i++)
@@ -260,9 +251,7 @@ likely_moments(Lanes m, Lanes sd, Moments *moments)
 		double		t = i;
 		Lanes		inverse,
 					above,
-					below,
-					even,
-					odd;
+					below;
 
 		up *= step;
 		down *= back;
@@ -272,21 +261,14 @@ likely_moments(Lanes m, Lanes sd, Moments *moments)
 		inverse = weight / ((1.0 + up) * (1.0 + down));
 		above = (1.0 + down) * inverse;
 		below = (1.0 + up) * inverse;
-		even = above + below;
-		odd = t * (above - below);
-		sum0 += even;
-		sum1 += odd;
-		even *= t * t;
-		sum2 += even;
-		sum3 += t * t * odd;
-		sum4 += t * t * even;
+		add_powers(&sums, t, above, below);
 	}
-	sum1 *= h / sum0;
-	sum2 *= h * h / sum0;
-	sum3 *= h * h * h / sum0;
-	sum4 *= h * h * h * h / sum0;
+	sum1 = sums.first * (h / sums.zeroth);
+	sum2 = sums.second * (h * h / sums.zeroth);
+	sum3 = sums.third * (h * h * h / sums.zeroth);
+	sum4 = sums.fourth * (h * h * h * h / sums.zeroth);
 	center = sum1 * sum1;
-	moments->total = sum0 / sum;
+	moments->total = sums.zeroth / sum;
 	moments->mean = sum1;
 	moments->variance = sum2 - center;
 	moments->skew = sum3 - sum1 * (3.0 * sum2 - 2.0 * center);
