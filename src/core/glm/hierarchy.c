@@ -44,8 +44,10 @@
 #define TARGET_FINE 1e-3
 #define TARGET_ITERATIONS 200
 
-/* After so many iterations steps become smaller and smaller. */
+/* After so many iterations steps are halved, and again each time that so many more went by. */
 #define TARGET_PATIENCE 30
+#define TARGET_SLOWER 40
+#define LEAST_TARGET_SHARE 0.125
 
 /*
  * One iteration maps a prior, under which posteriors and working grams are
@@ -455,6 +457,14 @@ check_features(const WmlcGlmRows *rows, WmlcPoll poll)
 	return WMLC_OK;
 }
 
+static double
+target_share(int iteration)
+{
+	if (iteration < TARGET_PATIENCE)
+		return 1.0;
+	return fmax(ldexp(0.5, (TARGET_PATIENCE - iteration) / TARGET_SLOWER), LEAST_TARGET_SHARE);
+}
+
 /* Move towards the new posterior; how far that is. */
 static double
 move_posterior(Target *target, const WmlcPosterior *posterior, double share)
@@ -515,8 +525,7 @@ wmlc_target_gram(const WmlcPrior *prior, const WmlcGlmRows *rows, bool points, W
 			}, &posterior, target.posterior);
 		if (status != WMLC_OK)
 			return status;
-		move = move_posterior(&target, &posterior,
-							  i < TARGET_PATIENCE ? 1.0 : 4.0 / (i - TARGET_PATIENCE + 5));
+		move = move_posterior(&target, &posterior, target_share(i));
 		*converged = move <= TARGET_FINE;
 		if (move <= TARGET_TOLERANCE)
 			break;

@@ -305,6 +305,65 @@ test_target(void)
 	free(gram);
 }
 
+/* The response of row r of a task of some kind: zeros, or all of them large, large ones last, or mixed. */
+static double
+target_response(int kind, WmlcFamily family, int r)
+{
+	bool		yes_or_no = family == WMLC_BINOMIAL;
+
+	switch (kind)
+	{
+		case 0:
+			return 0.0;
+		case 1:
+			return yes_or_no ? 1.0 : 3.0 + r;
+		case 2:
+			return r > 2;
+		default:
+			return yes_or_no ? r % 2 : r * r;
+	}
+}
+
+/* Priors that leave coefficients next to free, and tasks that leave some so: nearly all settle. */
+static void
+test_free_targets(void)
+{
+	const double spreads[] = {1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0};
+	WmlcGram   *gram = malloc(wmlc_gram_bytes(2));
+	void	   *work = malloc(wmlc_target_gram_workspace(2));
+	int			settled = 0;
+
+	for (int family = WMLC_BINOMIAL; family <= WMLC_NEGATIVE_BINOMIAL; family++)
+		for (int kind = 0; kind < 4; kind++)
+			for (int i = 0; i < 7; i++)
+				for (int d = 1; d <= 2; d++)
+				{
+					double		mean[] = {0.3, 0.1},
+								factor[] = {spreads[i], 0.0, 0.0, spreads[i]},
+								mean_covariance[4] = {0.0},
+								x[10],
+								y[5];
+					WmlcPrior	prior = {
+						.dims = d, .mean = mean, .factor = factor, .mean_covariance = mean_covariance, .noise = 1.0,
+						.descriptors = 1, .family = family, .dispersion = family == WMLC_NEGATIVE_BINOMIAL ? 0.7 : 0.0
+					};
+					WmlcGlmRows rows = {.dims = d, .count = 5, .x = x, .y = y};
+					bool		converged;
+
+					for (int r = 0; r < 5; r++)
+					{
+						x[r * d] = d == 2 ? 1.0 : 1.0 + 0.3 * r;
+						x[r * d + d - 1] = d == 2 ? r - 2 : x[r * d];
+						y[r] = target_response(kind, family, r);
+					}
+					CHECK(wmlc_target_gram(&prior, &rows, false, gram, &converged, work, NULL) == WMLC_OK, "gram");
+					settled += converged;
+				}
+	CHECK(settled >= 163, "%d of 168", settled);
+	free(work);
+	free(gram);
+}
+
 /*
  * Tasks of similar size are summed side by side, and of others each one alone: the order of
  * tasks makes no difference.
@@ -527,6 +586,7 @@ main(void)
 	test_coverage();
 	test_evidence();
 	test_target();
+	test_free_targets();
 	test_order();
 	test_zeros();
 	test_no_dispersion();
