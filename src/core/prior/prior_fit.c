@@ -565,8 +565,8 @@ advance(WmlcPriorFit *fit, double *damping, double *expected)
 static WmlcStatus
 iterate(WmlcPriorFit *fit)
 {
-	int			limit = fit->options->max_iterations > 0
-		? fit->options->max_iterations : WMLC_PRIOR_ITERATIONS;
+	int			limit = fit->iterations + (fit->options->max_iterations > 0
+										   ? fit->options->max_iterations : WMLC_PRIOR_ITERATIONS);
 	double		damping = 0.0;
 	double		expected = fit->options->close && starts_near(fit) ? 0.0 : INFINITY;
 	int			at_floor = 0;
@@ -669,10 +669,11 @@ iterate_robust(WmlcPriorFit *fit)
 /*
  * With the penalty that the likelihood found as the least, let tasks that are left
  * out have their say, and find T again; a second time because they were judged
- * by the first.
+ * by the first.  Where the smooth part had explained how tasks differ in some direction, T is
+ * nothing there, which it may remain: it begins anew.
  */
 static WmlcStatus
-judge_smooth(WmlcPriorFit *fit)
+judge_smooth(WmlcPriorFit *fit, int directions)
 {
 	double		least = fit->smooth.penalty;
 	WmlcStatus	status = WMLC_OK;
@@ -683,7 +684,12 @@ judge_smooth(WmlcPriorFit *fit)
 		fit->smooth.penalty = least;
 		status = wmlc_leave_choose(&fit->leave, &fit->smooth, &fit->sweep, &fit->reduced,
 								   &fit->current);
-		if (status == WMLC_OK)
+		if (status == WMLC_OK && fit->current.directions < directions)
+		{
+			wmlc_point_start(fit);
+			status = find_first(fit);
+		}
+		else if (status == WMLC_OK)
 			status = wmlc_point_evaluate(fit, &fit->current);
 		if (status == WMLC_OK)
 			status = iterate(fit);
@@ -701,6 +707,7 @@ WmlcStatus
 wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 {
 	double		gain = INFINITY;
+	int			directions;
 	WmlcStatus	status;
 
 	prepare(fit);
@@ -719,7 +726,8 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 	if (status != WMLC_OK)
 		return status;
 	wmlc_point_start(fit);
-	if (spread && fit->current.directions > 0)
+	directions = fit->current.directions;
+	if (spread && directions > 0)
 	{
 		if (starts_near(fit))
 		{
@@ -731,7 +739,7 @@ wmlc_fit_run(WmlcPriorFit *fit, bool spread)
 		if (status != WMLC_OK)
 			return status;
 		status = is_robust(fit) ? iterate_robust(fit) : iterate(fit);
-		return status == WMLC_OK && fit->smooth.count > 0 ? judge_smooth(fit) : status;
+		return status == WMLC_OK && fit->smooth.count > 0 ? judge_smooth(fit, directions) : status;
 	}
 	fit->current.directions = 0;
 	status = wmlc_point_evaluate(fit, &fit->current);

@@ -350,6 +350,56 @@ test_size(void)
 	free_tasks(&straight);
 }
 
+/*
+ * Of a few tasks a curve may explain all that differs between them, before those that are left out judge
+ * it.  If it then goes, what is left is the prior of the plain features, with its spread.
+ */
+static void
+test_vanished(void)
+{
+	int			vanished = 0;
+
+	for (int round = 0; round < 24; round++)
+	{
+		uint64_t	state = 100 + round;
+		TaskSet		set = draw_curves(3, 8, 0.0, 0.1, 1.0, &state);
+		WmlcPriorTasks tasks;
+		WmlcPriorOptions options = {.method = WMLC_PRIOR_REML, .random = random_features, .smooth = smooth_features, .evenness = 2.0};
+		WmlcPrior	curved = new_prior(DIMS);
+		WmlcPrior	plain = new_prior(DIMS);
+
+		/* a constant for two of them, and x */
+		for (int j = 0; j < set.count; j++)
+			for (int i = 0; i < (int) set.rows[j]; i++)
+			{
+				double	   *z = set.data[j] + (size_t) i * (DIMS + 1);
+
+				for (int k = 0; k < SMOOTH; k++)
+					z[FREE + k] = j < 2 && k == j ? 1.0 : j < 2 && k == j + 2 ? z[1] : 0.0;
+			}
+		sum_tasks(&set);
+		tasks = as_tasks(&set);
+		CHECK(fit_tasks(&tasks, options, &curved) == WMLC_OK, "round %d", round);
+		for (int j = 0; j < set.count; j++)
+			for (int i = 0; i < (int) set.rows[j]; i++)
+				memset(set.data[j] + (size_t) i * (DIMS + 1) + FREE, 0, SMOOTH * sizeof(double));
+		sum_tasks(&set);
+		tasks = as_tasks(&set);
+		options.smooth = NULL;
+		CHECK(fit_tasks(&tasks, options, &plain) == WMLC_OK, "round %d", round);
+		if (curved.smooth_sd == 0.0)
+		{
+			vanished++;
+			CHECK(fabs(curved.noise / plain.noise - 1.0) < 1e-3 && fabs(curved.factor[0] / plain.factor[0] - 1.0) < 1e-2,
+				  "round %d: noise %g, not %g; spread %g, not %g", round, curved.noise, plain.noise, curved.factor[0], plain.factor[0]);
+		}
+		free_prior(&curved);
+		free_prior(&plain);
+		free_tasks(&set);
+	}
+	CHECK(vanished > 12, "in %d rounds", vanished);
+}
+
 /* Features that are copies of each other, of a free one, or zero throughout. */
 static void
 test_dependent(void)
@@ -389,6 +439,7 @@ main(void)
 {
 	test_likelihood();
 	test_size();
+	test_vanished();
 	test_own_curves();
 	test_large_tasks();
 	test_order();
