@@ -1,7 +1,7 @@
 # Data sets of R's packages with yes-or-no responses or counts of groups, for test/bench/glmer_sets.  Argument: the set's
 # name.  Writes CSV without a header: task, y, exposure, and the features, the first of which is the constant; with "list",
 # the names of the sets whose package is installed, with the family of each and the positions of fixed features; with "glmer",
-# what glmer loses on the rows of bench_row that are not known.
+# what glmer loses on the rows of bench_row that are not known, with "glmmTMB" that of a negative binomial.
 
 sets <- list(
 	bank = list("bayesm", "binomial", "{}", function() {
@@ -89,11 +89,54 @@ sets <- list(
 	stroop = list("afex", "binomial", "{}", function() {
 		d <- subset(get(data(stroop, package = "afex")), study == "2" & !is.na(acc) & trialnum <= 60)
 		cbind(as.integer(d$pno), d$acc, 1, 1, d$congruency == "incongruent", (d$trialnum - 30) / 30)
+	}),
+	quine = list("MASS", "poisson", "{2}", function() {
+		d <- get(data(quine, package = "MASS"))
+		cbind(as.integer(interaction(d$Eth, d$Age, d$Lrn, drop = TRUE)), d$Days, 1, 1, d$Sex == "M")
+	}),
+	seizures = list("HSAUR3", "poisson", "{2,3,4}", function() {
+		d <- get(data(epilepsy, package = "HSAUR3"))
+		cbind(as.integer(d$subject), d$seizure.rate, 1, 1, log(d$base / 4), d$treatment == "Progabide", (d$age - 28) / 10)
+	}),
+	recreation = list("AER", "poisson", "{}", function() {
+		d <- get(data(RecreationDemand, package = "AER"))
+		cbind(2 * d$quality + (d$ski == "yes"), d$trips, 1, 1, d$income / 3, d$costS / 100)
+	}),
+	doctor = list("AER", "poisson", "{}", function() {
+		d <- get(data(NMES1988, package = "AER"))
+		cbind(as.integer(interaction(d$region, d$chronic, drop = TRUE)), d$visits, 1, 1, d$health == "poor", d$gender == "male", d$insurance == "yes")
+	}),
+	ships = list("MASS", "poisson", "{2,3}", function() {
+		d <- subset(get(data(ships, package = "MASS")), service > 0)
+		cbind(as.integer(d$type), d$incidents, d$service / 1000, 1, d$period == 75, d$year >= 70)
+	}),
+	insurance = list("MASS", "poisson", "{}", function() {
+		d <- get(data(Insurance, package = "MASS"))
+		cbind(as.integer(interaction(d$District, d$Group)), d$Claims, d$Holders, 1, as.integer(d$Age) - 2.5)
+	}),
+	lung = list("HSAUR3", "binomial", "{2,3,4,5}", function() {
+		d <- get(data(respiratory, package = "HSAUR3"))
+		first <- d[d$month == 0, ]
+		d <- subset(d, month != 0)
+		start <- first$status[match(d$subject, first$subject)]
+		cbind(as.integer(d$subject), d$status == "good", 1, 1, d$treatment == "treatment", start == "good", d$age / 10, d$centre == 2)
+	}),
+	wells = list("carData", "binomial", "{}", function() {
+		d <- get(data(Wells, package = "carData"))
+		cbind(floor(d$distance / 10), d$switch == "yes", 1, 1, d$arsenic, d$education / 4)
+	}),
+	voters = list("carData", "binomial", "{}", function() {
+		d <- subset(get(data(BEPS, package = "carData")), vote != "Liberal Democrat")
+		cbind(d$age, d$vote == "Labour", 1, 1, d$economic.cond.national - 3, (d$Europe - 6) / 3)
+	}),
+	roles = list("HSAUR3", "binomial", "{2}", function() {
+		d <- get(data(womensrole, package = "HSAUR3"))
+		cbind(d$education, d$agree, d$agree + d$disagree, 1, d$gender == "Female")[d$agree + d$disagree > 0, ]
 	})
 )
 
-# glmer of the known rows, and the loss of the others: the table bench_row is as in glmer_sets
-fit_glmer <- function(family, fixed) {
+# glmer of the known rows, and the loss of the others: the table bench_row is as in glmer_sets; or that of glmmTMB's negative binomial
+fit_glmer <- function(family, fixed, wider) {
 	suppressPackageStartupMessages(library(lme4))
 	query <- "COPY (SELECT task, y, exposure, known::int, array_to_string(x, ' ') FROM bench_row) TO STDOUT (FORMAT csv)"
 	rows <- read.csv(pipe(paste("psql -X -q -c", shQuote(query))), header = FALSE)
@@ -108,12 +151,14 @@ fit_glmer <- function(family, fixed) {
 		paste(colnames(x)[random], collapse = " + "), offset))
 	limit <- as.numeric(Sys.getenv("LIMIT", "120"))
 	setTimeLimit(cpu = limit, transient = TRUE)
-	fit <- tryCatch(suppressWarnings(suppressMessages(glmer(model, data[known, ], family = family, nAGQ = 1))),
+	fit <- tryCatch(suppressWarnings(suppressMessages(if (wider) glmmTMB::glmmTMB(model, data[known, ], family = glmmTMB::nbinom2)
+		else glmer(model, data[known, ], family = family, nAGQ = 1))),
 		error = function(e) if (grepl("time limit", conditionMessage(e))) quit(status = 3) else stop(e))
 	setTimeLimit()
 	rest <- data[!known, ]
 	m <- predict(fit, rest, type = "response", allow.new.levels = TRUE)
-	if (family == "binomial") cat(-sum(rest$y * log(m) + (rest$exposure - rest$y) * log1p(-m)) / sum(rest$exposure), "\n")
+	if (wider) cat(-mean(dnbinom(rest$y, size = sigma(fit), mu = m, log = TRUE)), "\n")
+	else if (family == "binomial") cat(-sum(rest$y * log(m) + (rest$exposure - rest$y) * log1p(-m)) / sum(rest$exposure), "\n")
 	else cat(mean(m - rest$y * log(m) + lgamma(rest$y + 1)), "\n")
 }
 
@@ -122,7 +167,7 @@ name <- arguments[1]
 if (name == "list") {
 	for (set in names(sets))
 		if (requireNamespace(sets[[set]][[1]], quietly = TRUE)) cat(set, sets[[set]][[2]], sets[[set]][[3]], "\n")
-} else if (name == "glmer") {
-	fit_glmer(arguments[2], arguments[3])
+} else if (name %in% c("glmer", "glmmTMB")) {
+	fit_glmer(arguments[2], arguments[3], name == "glmmTMB")
 } else
 	write.table(1.0 * sets[[name]][[4]](), sep = ",", row.names = FALSE, col.names = FALSE, quote = FALSE)
