@@ -24,7 +24,8 @@ FROM (SELECT *, cardinality(s.features) - features <= @extschema@.wml_related_fe
 $$;
 COMMENT ON FUNCTION wml_task_prior_options(wml_task_set) IS 'what the prior of a task set is learned with';
 
--- Tasks that do not belong show under a robust prior of all tasks; five hundred of them tell as much as more would.
+-- Tasks that do not belong show under a robust prior of all tasks; five hundred of them tell as much as more would.  If
+-- they are more than one in five, the prior is no guide.
 CREATE FUNCTION wml_task_strangers(s wml_task_set, OUT keys text[], OUT deviations float8[])
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET wml.warnings = off SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 BEGIN
@@ -35,16 +36,17 @@ BEGIN
 					@extschema@.wml_prior(array_agg(gram ORDER BY task), method => 'reml', evenness => %2$s, noise => 'own', tasks => 't') END AS prior
 				FROM (SELECT task, gram FROM known ORDER BY md5(task::text), task LIMIT 500) AS sample)
 			SELECT array_agg(task::text ORDER BY task), array_agg(sqrt(f.noise) ORDER BY task)
-			FROM learned, known, @extschema@.wml_task_fit(prior, gram) AS f WHERE NOT f.belongs$sql$,
+			FROM learned, known, @extschema@.wml_task_fit(prior, gram) AS f WHERE NOT f.belongs
+			HAVING count(*) = 1 OR 5 * count(*) <= (SELECT count(*) FROM known)$sql$,
 			@extschema@.wml_task_current(s), cardinality(s.features)) INTO keys, deviations;
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_task_strangers(wml_task_set) IS 'tasks that do not belong to the others, and the standard deviation of their rows';
 
 -- With no more rows than coefficients, any responses would be explained exactly, and nothing is known of noise.  Tasks that
--- do not belong would spoil a plain prior.
+-- do not belong are left out, and since there are such tasks, the prior is robust.
 CREATE FUNCTION wml_task_prior(s wml_task_set, method text, OUT prior wml_prior, OUT model text, OUT strangers text[], OUT trouble text)
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 3 SET DateStyle = ISO AS $$
 DECLARE
 	o record := @extschema@.wml_task_prior_options(s);
 	robust bool;
@@ -59,9 +61,9 @@ BEGIN
 		EXECUTE format('SELECT CASE WHEN trouble IS NULL THEN @extschema@.wml_prior(grams, method => ''reml'', covariance => %4$L, evenness => %5$s, smooth => %6$L, noise => %7$L, tasks => %8$L) END, trouble '
 			'FROM (SELECT array_agg(gram ORDER BY task) AS grams, '
 				'CASE WHEN count(*) < 2 THEN %3$L WHEN sum(@extschema@.wml_n(gram)) <= %1$s THEN ''too few rows'' END AS trouble '
-				'FROM (%2$s) AS known WHERE @extschema@.wml_usable(gram)) AS learned',
+				'FROM (%2$s) AS known WHERE @extschema@.wml_usable(gram) AND task::text <> ALL (%9$L::text[])) AS learned',
 			cardinality(s.features), @extschema@.wml_task_current(s), trouble, o.covariance, o.evenness, o.smooth,
-			CASE WHEN robust THEN 'own' ELSE 'common' END, CASE WHEN robust THEN 't' ELSE 'normal' END) INTO prior, trouble;
+			CASE WHEN robust THEN 'own' ELSE 'common' END, CASE WHEN robust THEN 't' ELSE 'normal' END, coalesce(strangers, '{}')) INTO prior, trouble;
 	END IF;
 END $$;
 COMMENT ON FUNCTION wml_task_prior(wml_task_set, text) IS 'prior learned from all tasks of a task set, plain or robust; without one, why';

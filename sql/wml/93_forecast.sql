@@ -43,7 +43,8 @@ DECLARE
 	first int;
 BEGIN
 	choice := s.method;
-	IF size::bigint < 2 * (choice ->> 'known')::int THEN
+	-- nor is there one for a task whose rows are not finite
+	IF (size::bigint < 2 * (choice ->> 'known')::int) IS NOT FALSE THEN
 		RETURN;
 	END IF;
 	first := (SELECT min(i) FROM unnest(grams) WITH ORDINALITY AS u (gram, i)

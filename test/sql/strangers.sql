@@ -63,6 +63,25 @@ SELECT item, value > 100 AS noisy FROM wml_explain('stranger_typed', 1) WHERE pa
 SELECT count(*) FROM wml_explain('stranger_clean', 1) WHERE part = 'left out';
 SELECT count(*) FILTER (WHERE item = '7') AS stranger, count(*) > 0 AS sources FROM wml_explain('stranger_quick', 1) WHERE part = 'source';
 SELECT part, value BETWEEN -30 AND 30 AS sensible FROM wml_explain('stranger_typed', 7) WHERE part IN ('coefficient', 'left out');
+-- it may be as far off as it likes, for all others and for the robust prior of all
+CREATE TABLE stranger_far AS
+SELECT far, wml_prior(array_agg(gram), noise => 'own', tasks => 't') AS robust, wml_prior(array_agg(gram), noise => 'auto', tasks => 'auto') AS auto
+FROM (SELECT far, task, wml_gram(ARRAY[1, t / 8.0, (t / 8.0) ^ 2], CASE WHEN task = 7 AND t = 3 THEN far ELSE clean END) AS gram
+	FROM stranger_rows, unnest('{1e4,1e7,1e12,1e50}'::float8[]) AS far GROUP BY far, task) AS typed GROUP BY far;
+SELECT f.far, bool_and(abs(a - b) < 1e-2) AS same_mean, wml_prior_noise(f.robust) / wml_prior_noise(n.robust) BETWEEN 0.99 AND 1.01 AS same_noise,
+	f.robust::text = f.auto::text AS chosen, (wml_task_fit(f.robust, (SELECT gram FROM stranger_task WHERE task = 7))).belongs
+FROM stranger_far AS f, stranger_far AS n, unnest(wml_prior_mean(f.robust), wml_prior_mean(n.robust)) AS pair (a, b)
+WHERE n.far = 1e4 GROUP BY f.far, f.robust::text, f.auto::text, wml_prior_noise(f.robust), wml_prior_noise(n.robust), (wml_task_fit(f.robust, (SELECT gram FROM stranger_task WHERE task = 7))).belongs ORDER BY f.far;
+UPDATE stranger_rows SET y = 4e12 WHERE task = 7 AND t = 3;
+SELECT wml_refresh('stranger_quick');
+SELECT max(abs(f.estimate - c.estimate)) < 0.5 AS others, avg(f.upper - f.lower) < 1.5 * avg(c.upper - c.lower) AS narrow
+FROM wml_forecast('stranger_quick', 'stranger_asked') AS f JOIN wml_forecast('stranger_clean', 'stranger_asked') AS c USING (task) WHERE f.task <> '7';
+DROP TABLE stranger_far;
+-- one that is not finite has no method of its own
+UPDATE stranger_rows SET y = 'NaN' WHERE task = 7 AND t = 3;
+SELECT tasks FROM wml_learn('stranger_mixed', 'stranger_rows', task => 'task', response => 'y', features => 'wml_poly(ARRAY[t / 8.0], 2) AS trend');
+UPDATE wml_task_set SET method = method || '{"model": "erm", "weights": "mixture", "known": 4}' WHERE set_name = 'stranger_mixed';
+SELECT task, status FROM wml_forecast('stranger_mixed', 'SELECT task, 17 AS t FROM generate_series(6, 7) AS task');
 SELECT wml_drop(set_name) FROM wml_task_sets WHERE set_name LIKE 'stranger%';
 DROP VIEW stranger_asked, stranger_prior, stranger_given;
 DROP TABLE stranger_task, stranger_rows;

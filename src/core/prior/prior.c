@@ -442,8 +442,8 @@ wmlc_prior_fit(const WmlcPriorTasks *tasks, const WmlcPriorOptions *options, Wml
 	status = wmlc_prior_weigh(tasks, &memory->weights);
 	if (status != WMLC_OK || memory->weights.tasks == 0.0)
 		return status;
-	status = wmlc_prior_reduce(tasks, &memory->weights, options->smooth, &fit->reduced, memory->scratch,
-							   options->poll);
+	status = wmlc_prior_reduce(tasks, &memory->weights, options->smooth, options->own_noise, &fit->reduced,
+							   memory->scratch, options->poll);
 	if (status != WMLC_OK)
 		return status;
 

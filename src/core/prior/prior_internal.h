@@ -234,8 +234,10 @@ wmlc_reduced_numbers(const WmlcReduced *reduced, size_t block)
 
 extern void wmlc_prior_reduce_layout(WmlcReduced *reduced, int dims, size_t count,
 									 WmlcArena *arena);
+/* With `robust`, tasks whose responses are far larger than usual do not set the units. */
 extern WmlcStatus wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
-									const bool *smooth, WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll);
+									const bool *smooth, bool robust, WmlcReduced *reduced,
+									WmlcArena scratch, WmlcPoll poll);
 extern size_t wmlc_prior_reduce_scratch(int dims);
 
 /* ---- prior_sweep.c ---- */

@@ -26,6 +26,9 @@
 /* What others leave of a smooth feature counts as this share of it at least: below is rounding. */
 #define LEAST_OWN 1e-16
 
+/* Mean squares of responses this many times the usual one are those of mistyped rows. */
+#define FAR_LARGER 1e4
+
 /* Tasks between two polls. */
 #define POLL_TASKS 1024
 
@@ -86,11 +89,45 @@ wmlc_prior_reduce_scratch(int dims)
 	return arena.used;
 }
 
-/* pooled = sum alpha G / sum alpha */
-static WmlcStatus
-pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, WmlcDdSpan pooled, WmlcPoll poll)
+/* Mean square of a task's responses. */
+static double
+response_square(const WmlcPriorTasks *tasks, size_t j)
 {
 	size_t		size = wmlc_triangle_size(tasks->dims + 1);
+
+	return tasks->rows[j] > 0.0 ? tasks->moments[j * size + size - 1] / tasks->rows[j] : 0.0;
+}
+
+/* Their geometric mean, which a few tasks do not move much; 0 if there is none. */
+static double
+usual_square(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights)
+{
+	double		sum = 0.0;
+	size_t		count = 0;
+
+	for (size_t j = 0; j < tasks->count; j++)
+	{
+		double		square = response_square(tasks, j);
+
+		if (weights->alpha[j] > 0.0 && square > 0.0 && !isinf(square))
+		{
+			sum += log(square);
+			count++;
+		}
+	}
+	return count > 0 ? exp(sum / (double) count) : 0.0;
+}
+
+/*
+ * pooled = sum alpha G / sum alpha, from which the basis comes.  Any basis will do, but for rounding: of a
+ * robust fit, a mistyped row that is a billion times too large would make the noise of all others nothing
+ * beside its own, so such tasks count less here.
+ */
+static WmlcStatus
+pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, bool robust, WmlcDdSpan pooled, WmlcPoll poll)
+{
+	size_t		size = wmlc_triangle_size(tasks->dims + 1);
+	double		most = robust ? FAR_LARGER * usual_square(tasks, weights) : 0.0;
 	const WmlcDdVectorLoops *loops = wmlc_dd_vector_loops();
 
 	memset(pooled.hi, 0, size * sizeof(double));
@@ -105,6 +142,8 @@ pool(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, WmlcDdSpan po
 			return WMLC_INTERRUPTED;
 		if (share == 0.0)
 			continue;
+		if (most > 0.0 && response_square(tasks, j) > most)
+			share *= most / response_square(tasks, j);
 		if (lo != NULL)
 		{
 			loops->add_multiple((int) size, wmlc_dd(share), (WmlcDdSpan) {(double *) hi, (double *) lo}, pooled);
@@ -450,7 +489,7 @@ reduce_tasks(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights, Reduc
 
 WmlcStatus
 wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
-				  const bool *smooth, WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll)
+				  const bool *smooth, bool robust, WmlcReduced *reduced, WmlcArena scratch, WmlcPoll poll)
 {
 	Reducer		reducer;
 	int			d = tasks->dims;
@@ -465,7 +504,7 @@ wmlc_prior_reduce(const WmlcPriorTasks *tasks, const WmlcPriorWeights *weights,
 	reduced->floor = NOISE_FLOOR;
 	reduced->fixed_noise = 0.0;
 
-	status = pool(tasks, weights, reducer.pooled, poll);
+	status = pool(tasks, weights, robust, reducer.pooled, poll);
 	if (status == WMLC_OK)
 		status = find_smooth(tasks, pooled_rows(tasks, weights), smooth, &reducer, reduced, poll);
 	if (status != WMLC_OK)

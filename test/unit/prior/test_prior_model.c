@@ -180,7 +180,7 @@ test_derivatives(void)
 		wmlc_prior_reduce_layout(&fit.reduced, 3, set.count, &arena);
 		wmlc_fit_layout(&fit, 3, set.count, &options, &arena);
 		CHECK(wmlc_prior_weigh(&tasks, &weights) == WMLC_OK, "weights");
-		CHECK(wmlc_prior_reduce(&tasks, &weights, NULL, &fit.reduced, scratch, NULL) == WMLC_OK, "reduce");
+		CHECK(wmlc_prior_reduce(&tasks, &weights, NULL, false, &fit.reduced, scratch, NULL) == WMLC_OK, "reduce");
 		if (round >= 8)
 			differ(&fit.reduced, &state);
 		fit.sweep.reduced = &fit.reduced;
