@@ -399,6 +399,12 @@ BEGIN
 		parts := parts || pg_catalog.jsonb_build_object('name', part.name, 'expression', part.expression, 'value', piece,
 			'kind', part.kind, 'levels', known, 'given', levels -> part.name IS NOT NULL, 'columns', part.columns, 'size', size);
 	END LOOP;
+	SELECT k INTO piece FROM pg_catalog.jsonb_object_keys(levels) AS k
+	WHERE NOT EXISTS (SELECT FROM pg_catalog.jsonb_array_elements(parts) AS p WHERE p ->> 'name' = k AND p ->> 'kind' IN ('category', 'enum')) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'there is no category "%" that levels could be those of', piece
+			USING ERRCODE = 'undefined_column', DETAIL = format('The features are %s.', concat_ws(', ', VARIADIC features));
+	END IF;
 	SELECT pg_catalog.array_agg(f) INTO known FROM (SELECT f FROM pg_catalog.unnest(features) AS f GROUP BY f HAVING pg_catalog.count(*) > 1) AS twice;
 	IF known IS NOT NULL THEN
 		RAISE EXCEPTION 'more than one feature is called "%"', known[1]
@@ -481,6 +487,8 @@ BEGIN
 	ELSIF pg_catalog.octet_length(parts[pg_catalog.cardinality(parts)] || '_pending') > current_setting('max_identifier_length')::int THEN
 		RAISE EXCEPTION 'name of task set "%" is too long', parts[pg_catalog.cardinality(parts)]
 			USING ERRCODE = 'name_too_long', HINT = 'Tables and functions that belong to it have longer names, such as NAME_pending.';
+	ELSIF parts[1] = 'pg_temp' OR (SELECT relpersistence = 't' FROM pg_catalog.pg_class WHERE oid = relation) THEN
+		RAISE EXCEPTION 'task sets cannot be temporary, nor learn from temporary tables' USING ERRCODE = 'feature_not_supported';
 	ELSIF pg_catalog.isempty(range) THEN
 		RAISE EXCEPTION 'range must not be empty' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
