@@ -211,7 +211,9 @@ CREATE FUNCTION wml_forecast_query(s wml_task_set, "rows" text, checked bool) RE
 DECLARE
 	why text;
 	lengths text;
-	answer text := '(SELECT ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] FROM @extschema@.%s AS p)';
+	-- rates as large as this are the largest that there are
+	answer text := '(SELECT CASE WHEN p.estimate OPERATOR(pg_catalog.<) ' || CASE WHEN s.family = 'gaussian' THEN '''Infinity''' ELSE '1e100' END || '::pg_catalog.float8 '
+		'THEN ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] END FROM @extschema@.%s AS p)';
 	exposure text := CASE WHEN s.exposure_columns IS NULL THEN '1::pg_catalog.float8' ELSE format('(%s)::pg_catalog.float8', s.exposure) END;
 	units record := @extschema@.wml_forecast_own(s);
 	steps record := @extschema@.wml_forecast_steps(s, checked);
@@ -248,8 +250,8 @@ BEGIN
 		own AS (
 			SELECT answered.*, %10$s AS estimate, %11$s AS bound_1, %12$s AS bound_2, %13$s AS mean_1, %14$s AS mean_2 FROM %24$s)
 		SELECT task::pg_catalog.text, wml_row, %15$s, %16$s, %17$s, %18$s, %19$s, %20$s,
-			CASE WHEN why IS NOT NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN @extschema@.wml_method_name(@extschema@.wml_tuned_method(tuned)) ELSE $6 END,
-			coalesce(why, CASE WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
+			CASE WHEN why IS NOT NULL OR answer IS NULL THEN NULL WHEN (tuned).coef IS NOT NULL THEN @extschema@.wml_method_name(@extschema@.wml_tuned_method(tuned)) ELSE $6 END,
+			coalesce(why, CASE WHEN answer IS NULL THEN 'out of range' WHEN gram IS NULL OR @extschema@.wml_n(gram) OPERATOR(pg_catalog.=) 0 THEN 'new task' ELSE 'ok' END)
 		FROM own ORDER BY wml_position$sql$,
 		rows, why, s.expression, exposure, @extschema@.wml_key_type(s), @extschema@.wml_task_current(s), s.equality,
 		format(answer, 'wml_predict_interval(tuned, x, $2)'), units.deviation,

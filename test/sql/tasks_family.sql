@@ -64,6 +64,8 @@ SELECT s.prior::text <> b.prior::text AS learned_anew FROM wml_task_set AS s, fa
 
 -- counts, with what they were taken over
 SELECT tasks, rows, skipped FROM wml_learn('family_counts', 'family_visit', task => 'shop', response => 'visits', features => 'a', exposure => 'hours', family => 'poisson', append => true);
+-- counts that are beyond belief
+SELECT task, estimate < 1e100 AS estimated, model, status FROM wml_forecast('family_counts', 'SELECT shop, a, 1 AS hours FROM (VALUES (1, 0.5), (1, 1e4), (1, -1e4), (99, 1e300)) AS v (shop, a)');
 SELECT bool_and(f.status = 'ok') AS ok, max(abs(f.estimate - p.rate) + abs(f.mean_lower - p.lower) + abs(f.mean_upper - p.upper)) < 1e-9 AS same,
 	bool_and(f.lower = floor(f.lower) AND f.upper = floor(f.upper) AND f.lower >= 0 AND f.lower <= f.mean_lower AND f.upper >= f.mean_upper) AS counts
 FROM wml_forecast('family_counts', 'SELECT shop, 0.5 AS a, 1 + shop % 3 AS hours FROM generate_series(5, 9) AS shop') AS f, wml_task_set AS s,
