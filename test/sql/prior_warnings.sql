@@ -26,7 +26,7 @@ SELECT pg_temp.warns('tasks that do not belong', 'truth + CASE WHEN task % 20 = 
 \set VERBOSITY default
 SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml', evenness => 2)) IS NULL AS none, wml_prior(gram, 1, wml_prior_options(method => 'reml', fixed => '{2}')) IS NULL AS none,
 	wml_prior(gram, 1, wml_prior_options(method => 'reml', covariance => 'diagonal')) IS NULL AS none
-FROM (SELECT wml_gram(ARRAY[1, x], truth + e) AS gram FROM example WHERE task <= 2 GROUP BY task) AS g;
+FROM (SELECT wml_gram(ARRAY[1, x], truth + task * (100 + 10 * x) + e) AS gram FROM example WHERE task <= 2 GROUP BY task) AS g;
 SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml'), ARRAY[task]::float8[]) IS NULL AS none
 FROM (SELECT task, wml_gram(ARRAY[1, x], truth + e) AS gram FROM example WHERE task <= 3 GROUP BY task) AS g;
 
