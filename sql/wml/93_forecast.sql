@@ -212,8 +212,8 @@ DECLARE
 	why text;
 	lengths text;
 	-- rates as large as this are the largest that there are
-	answer text := '(SELECT CASE WHEN p.estimate OPERATOR(pg_catalog.<) ' || CASE WHEN s.family = 'gaussian' THEN '''Infinity''' ELSE '1e100' END || '::pg_catalog.float8 '
-		'THEN ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] END FROM @extschema@.%s AS p)';
+	answer text := '(SELECT ARRAY[p.estimate, p.lower, p.upper, p.mean_lower, p.mean_upper]::pg_catalog.float8[] FROM @extschema@.%s AS p '
+		'WHERE p.estimate OPERATOR(pg_catalog.<) ' || quote_literal(CASE WHEN s.family = 'gaussian' THEN 'Infinity' ELSE '1e100' END) || '::pg_catalog.float8)';
 	exposure text := CASE WHEN s.exposure_columns IS NULL THEN '1::pg_catalog.float8' ELSE format('(%s)::pg_catalog.float8', s.exposure) END;
 	units record := @extschema@.wml_forecast_own(s);
 	steps record := @extschema@.wml_forecast_steps(s, checked);

@@ -189,53 +189,39 @@ likeness_of(const WmlcErrors *rehearsals, size_t trial)
 	return rehearsals->likeness == NULL ? 1.0 : rehearsals->likeness[trial];
 }
 
-/* Log ratio of the error in a trial to another method's. */
-static double
-log_ratio(const WmlcErrors *errors, int method_count, size_t trial, int method, int other)
-{
-	return log(positive_error(errors, method_count, trial, method) /
-			   positive_error(errors, method_count, trial, other));
-}
-
-/* Mean log ratio to another method over all rehearsals. */
-static double
-mean_log_ratio(const WmlcErrors *rehearsals, int method_count, int method, int other)
-{
-	double		sum = 0.0;
-
-	for (size_t i = 0; i < rehearsals->trials; i++)
-		sum += log_ratio(rehearsals, method_count, i, method, other);
-	return sum / (double) rehearsals->trials;
-}
-
 /*
- * The same where the target is like this one, plus so many standard errors.  Weights w of
- * trials are worth (sum w)^2 / sum w^2 of them.
+ * Mean log ratio to another method over the rehearsals, those of targets like this one above
+ * all, plus so many standard errors.  Weights w of trials are worth (sum w)^2 / sum w^2 of them.
  */
 static double
 rehearsed(const WmlcErrors *rehearsals, int method_count, int method, int other, double caution)
 {
-	double		weight = 0.0;
-	double		weight_squares = 0.0;
-	double		sum = 0.0;
-	double		squares = 0.0;
-	double		count;
+	double		weight = 0.0,
+				weight_squares = 0.0,
+				sum = 0.0,
+				square_sum = 0.0,	/* of squared weights times ratios, */
+				squares = 0.0;	/* and squares of both */
+	double		mean,
+				count;
 
 	for (size_t i = 0; i < rehearsals->trials; i++)
 	{
 		double		likeness = likeness_of(rehearsals, i);
+		double		ratio = likeness * log(positive_error(rehearsals, method_count, i, method) /
+										   positive_error(rehearsals, method_count, i, other));
 
 		weight += likeness;
-		weight_squares += square(likeness);
-		sum += likeness * log_ratio(rehearsals, method_count, i, method, other);
+		weight_squares += likeness * likeness;
+		sum += ratio;
+		square_sum += likeness * ratio;
+		squares += ratio * ratio;
 	}
+	mean = sum / weight;
 	count = square(weight) / weight_squares;
 	if (caution == 0.0 || count < 2.0)
-		return sum / weight;
-	for (size_t i = 0; i < rehearsals->trials; i++)
-		squares += square(likeness_of(rehearsals, i) *
-						  (log_ratio(rehearsals, method_count, i, method, other) - sum / weight));
-	return sum / weight + caution * sqrt(squares * count / (count - 1.0)) / weight;
+		return mean;
+	squares = fmax(squares - mean * (2.0 * square_sum - mean * weight_squares), 0.0);
+	return mean + caution * sqrt(squares * count / (count - 1.0)) / weight;
 }
 
 /* Mean and variance of a method's log errors. */
@@ -359,14 +345,16 @@ wmlc_choose(int method_count, int baseline, const WmlcErrors *folds,
 			const WmlcErrors *rehearsals, const WmlcStanding *standings, WmlcVerdict *verdicts)
 {
 	bool		rehearse = rehearsals->trials > 0;
+	WmlcErrors	alike = *rehearsals;
 	double		share = 1.0;
 	int			leader = baseline;
 
+	alike.likeness = NULL;
 	for (int i = 0; i < method_count; i++)
 	{
 		judge_by_folds(folds, method_count, i, &verdicts[i]);
 		verdicts[i].rehearsal = !rehearse ? NAN
-			: exp(0.5 * mean_log_ratio(rehearsals, method_count, i, baseline));
+			: exp(0.5 * rehearsed(&alike, method_count, i, baseline, 0.0));
 		verdicts[i].score = 0.0;
 	}
 	if (rehearse)

@@ -438,15 +438,16 @@ get_fold_errors(const WmlContest *contest, double size)
 	};
 }
 
-double *
-wml_contest_likeness(const WmlContest *contest, const WmlcTrial *trials, size_t count)
+void
+wml_contest_sizes(const WmlContest *contest, const WmlcTrial *trials, size_t count,
+				  double *responses, double *likeness)
 {
-	double	   *likeness = (double *) wml_allocate(count, sizeof(double));
-
 	for (size_t i = 0; i < count; i++)
+	{
+		responses[i] = mean_square_response(trials[i].unknown);
 		likeness[i] = wmlc_likeness(mean_square_response(contest->target),
 									mean_square_response(trials[i].known));
-	return likeness;
+	}
 }
 
 static WmlcErrors
@@ -456,12 +457,11 @@ get_rehearsal_errors(const WmlContest *contest)
 	size_t		first = wml_contest_rehearsals(contest);
 	size_t		count = contest->rehearsal_count;
 	double	   *responses = (double *) wml_allocate(count, sizeof(double));
+	double	   *likeness = (double *) wml_allocate(count, sizeof(double));
 
-	for (size_t i = 0; i < count; i++)
-		responses[i] = mean_square_response(contest->trials[first + i].unknown);
+	wml_contest_sizes(contest, contest->trials + first, count, responses, likeness);
 	return wmlc_rehearsal_errors(methods, count, contest->actors, contest->errors + first * methods,
-								 responses, wml_contest_likeness(contest, contest->trials + first, count),
-								 contest->windows == NULL);
+								 responses, likeness, contest->windows == NULL);
 }
 
 /* How far off the methods are on what the target knows, and the rehearsals. */

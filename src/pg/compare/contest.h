@@ -66,10 +66,11 @@ extern WmlcTrial wml_contest_forecast(const WmlContest *contest, size_t source);
 /* Try the methods of the grid in the trials; says how far it is in comparing `what`. */
 extern void wml_run_contest(WmlContest *contest, const char *what);
 
-/* Coefficients of a method that learned from the whole target. */
-/* What each of some trials says of the target. */
-extern double *wml_contest_likeness(const WmlContest *contest, const WmlcTrial *trials, size_t count);
+/* Mean squares of the responses that are to be forecast in some trials, and what each says of the target. */
+extern void wml_contest_sizes(const WmlContest *contest, const WmlcTrial *trials, size_t count,
+							  double *responses, double *likeness);
 
+/* Coefficients of a method that learned from the whole target. */
 extern const double *wml_contest_coefficients(const WmlContest *contest, int method);
 
 /* The first rehearsal among the trials. */

@@ -98,19 +98,13 @@ collect(Finals *finals)
 	for (size_t i = 0; i < past; i++)
 	{
 		finals->responses[i] = finals->rehearsals->responses[i];
+		finals->likeness[i] = finals->rehearsals->likeness[i];
 		for (int k = 0; k < count; k++)
 			finals->errors[i * count + k] = finals->rehearsals->errors[i * all + finals->numbers[k]];
 	}
-	memcpy(finals->likeness, finals->rehearsals->likeness, past * sizeof(double));
-	memcpy(finals->likeness + past, wml_contest_likeness(finals->contest, finals->race.trials, trials - past),
-		   (trials - past) * sizeof(double));
 	memcpy(finals->errors + past * count, finals->race.errors, (trials - past) * count * sizeof(double));
-	for (size_t i = past; i < trials; i++)
-	{
-		const WmlcGram *unknown = finals->race.trials[i - past].unknown;
-
-		finals->responses[i] = wmlc_dd_value(wmlc_gram_moment(unknown, unknown->dims, unknown->dims));
-	}
+	wml_contest_sizes(finals->contest, finals->race.trials, trials - past,
+					  finals->responses + past, finals->likeness + past);
 }
 
 /*

@@ -110,6 +110,19 @@ test_likelihood(void)
 	}
 }
 
+/* In each of the first tasks, of two features, a row at (1, 0) whose response is so much more. */
+static void
+mistype(TaskSet *set, int count, double more)
+{
+	for (int j = 0; j < count; j++)
+	{
+		double	   *g = set->moments + j * triangle(3);
+
+		g[wmlc_triangle_index(3, 0, 2)] += more;
+		g[wmlc_triangle_index(3, 2, 2)] += more * more;
+	}
+}
+
 /*
  * Tasks of one noise, and a mistyped row: however certain the distribution of noises is, the robust
  * fit is the likelier one, and the plain one where no row is mistyped.
@@ -135,8 +148,7 @@ test_strange_likelihood(void)
 		CHECK(wmlc_prior_is_worth(&robust, &plain) == wrong, "%d: gain %g", wrong, gain);
 		free_prior(&robust);
 		free_prior(&plain);
-		set.moments[wmlc_triangle_index(3, 0, 2)] += 100.0;
-		set.moments[wmlc_triangle_index(3, 2, 2)] += 100.0 * 100.0;
+		mistype(&set, 1, 100.0);
 	}
 	free_tasks(&set);
 }
@@ -240,14 +252,7 @@ test_mistyped(void)
 	for (int j = 0; j < set.count; j++)
 		scale_responses(&set, j, j % 2 == 0 ? 1.5 : 1.0);
 	clean = robust_fit(&set, &options);
-	for (int j = 0; j < 3; j++)
-	{
-		double	   *g = set.moments + j * triangle(3);
-
-		/* 50 more in a row at (1, 0) */
-		g[wmlc_triangle_index(3, 0, 2)] += 50.0;
-		g[wmlc_triangle_index(3, 2, 2)] += 50.0 * 50.0;
-	}
+	mistype(&set, 3, 50.0);
 	wrong = robust_fit(&set, &options);
 	CHECK(wrong.noise_shape > 0.6 * clean.noise_shape && wrong.noise_shape < 1.7 * clean.noise_shape, "%g, not %g",
 		  wrong.noise_shape, clean.noise_shape);
@@ -275,14 +280,7 @@ test_mistyped_beside_quiet(void)
 	for (int j = 0; j < set.count; j++)
 		scale_responses(&set, j, exp(-fabs(check_normal(&state))));
 	clean = robust_fit(&set, &options);
-	for (int j = 0; j < 10; j++)
-	{
-		double	   *g = set.moments + j * triangle(3);
-
-		/* 500 more in a row at (1, 0) */
-		g[wmlc_triangle_index(3, 0, 2)] += 500.0;
-		g[wmlc_triangle_index(3, 2, 2)] += 500.0 * 500.0;
-	}
+	mistype(&set, 10, 500.0);
 	wrong = robust_fit(&set, &options);
 	CHECK(fabs(log(wrong.noise_shape / clean.noise_shape)) < 0.1, "%g, not %g", wrong.noise_shape, clean.noise_shape);
 	CHECK(fabs(log(wrong.noise / clean.noise)) < 0.1, "%g, not %g", wrong.noise, clean.noise);
