@@ -59,6 +59,18 @@ typedef struct WmlcWorkingRow
 extern WmlcWorkingRow wmlc_working_row(const WmlcLikelihood *likelihood, const WmlcResponse *row,
 									   double eta, double variance);
 
+/* The same without lanes. */
+extern WmlcWorkingRow wmlc_working_row_alone(const WmlcLikelihood *likelihood,
+											 const WmlcResponse *row, double eta, double variance);
+
+/*
+ * One step of expectation propagation, as for lanes: the parabola of the last pass
+ * is taken out of eta's distribution, the likelihood put in, and the new parabola
+ * leaves the same mean and variance.  False where that is too coarse.
+ */
+extern bool wmlc_working_row_step(const WmlcLikelihood *likelihood, const WmlcResponse *row,
+								  double eta, double variance, WmlcWorkingRow *place);
+
 /* At no coefficients yet. */
 extern WmlcWorkingRow wmlc_working_start(const WmlcLikelihood *likelihood,
 										 const WmlcResponse *row);
