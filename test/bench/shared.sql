@@ -21,11 +21,13 @@ WHERE size >= known + 3 GROUP BY variant, part, task, repeat, known;
 CREATE TEMP TABLE error AS
 SELECT variant, known, task, repeat, wml_rmse(rest, wml_posterior_coef(prior, gram)) AS rmse, wml_rmse(rest, joint) AS uniform
 FROM target JOIN learned USING (variant, part);
+-- standard errors are those of the mean over tasks, which are drawn at random
 INSERT INTO shared_result
-SELECT :'name', a.variant, known, exp(avg(ln(a.rmse / b.rmse))), exp(avg(ln(b.rmse / b.uniform)))
-FROM error AS a JOIN error AS b USING (known, task, repeat) WHERE a.variant <> 'plain' AND b.variant = 'plain' AND b.rmse > 0 AND a.rmse > 0
-GROUP BY a.variant, known;
+SELECT :'name', variant, known, exp(avg(ratio)), coalesce(stddev(ratio) / sqrt(count(*)), 0), exp(avg(uniform))
+FROM (SELECT a.variant, known, task, avg(ln(a.rmse / b.rmse)) AS ratio, avg(ln(b.rmse / b.uniform)) AS uniform
+	  FROM error AS a JOIN error AS b USING (known, task, repeat) WHERE a.variant <> 'plain' AND b.variant = 'plain' AND b.rmse > 0 AND a.rmse > 0 GROUP BY a.variant, known, task) AS target
+GROUP BY variant, known;
 SELECT format('%-18s %6s %6s   %s', :'name', (SELECT count(DISTINCT task) FROM example), (SELECT count(*) FROM example),
 	string_agg(format('%s: %s', variant, ratios), '   ' ORDER BY variant))
-FROM (SELECT variant, string_agg(format('%s (%s)', round(ratio::numeric, 3), round(uniform::numeric, 2)), ' ' ORDER BY known) AS ratios
+FROM (SELECT variant, string_agg(format('%s +- %s (%s)', round(ratio::numeric, 3), round(ratio_error::numeric, 3), round(uniform::numeric, 2)), ' ' ORDER BY known) AS ratios
 	  FROM shared_result WHERE set = :'name' GROUP BY variant) AS result;
