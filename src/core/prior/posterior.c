@@ -17,6 +17,10 @@
 #define MOST_ROUNDS 200
 #define SETTLED 1e-10
 
+/* A task whose noise comes out so many times as large as it began may be far away instead. */
+#define NOISY 2.0
+#define HELD_ROUNDS 20
+
 /* What is added to a covariance that may be singular, as a share of its diagonal. */
 #define SINGULAR 1e-10
 
@@ -440,19 +444,89 @@ first_noise(const WmlcTarget *target, WmlcPosterior *posterior, const PosteriorM
 		/ (belief * prior->noise_shape + degrees);
 }
 
-/* What likelihoods and intervals need of the task. */
+/* What the task's likelihood is made of. */
 static void
-finish_task(WmlcPosterior *posterior, PosteriorMemory *memory)
+measure_task(WmlcPosterior *posterior, PosteriorMemory *memory)
 {
 	int			d = posterior->prior->dims;
 
-	posterior->used = count_used(posterior);
-	posterior->own_share = find_own_share(posterior, memory);
 	posterior->residual_squares = residual_squares(posterior, memory);
 	posterior->distance = cblas_ddot(d, posterior->coef, 1, posterior->coef, 1);
 	posterior->log_det = 0.0;
 	for (int i = 0; i < d; i++)
 		posterior->log_det += 2.0 * log(posterior->inner[i + (size_t) i * d]);
+}
+
+double
+wmlc_posterior_loglik(const WmlcPosterior *posterior, double rows)
+{
+	double		noise = posterior->sd * posterior->sd;
+	double		deviance = rows * log(2.0 * M_PI * noise) + posterior->log_det
+		+ posterior->residual_squares / noise + posterior->distance;
+
+	return posterior->evidence - 0.5 * deviance;
+}
+
+/* Rounds for noise and weight until they settle; the weight alone for the first `held` of them. */
+static WmlcStatus
+settle_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *memory, int held,
+			double *noise)
+{
+	WmlcStatus	status = solve_posterior(posterior, memory, *noise);
+
+	for (int k = 0; k < MOST_ROUNDS && status == WMLC_OK; k++)
+	{
+		double		next = *noise;
+		double		change = update_task(target, posterior, memory, &next);
+
+		if (k >= held)
+			*noise = next;
+		if (k >= held && !(change > SETTLED))
+			break;
+		status = solve_posterior(posterior, memory, *noise);
+	}
+	return status;
+}
+
+/*
+ * Few rows far from the mean come from a noisy task or from one whose coefficients are far away,
+ * and rounds end with what they began with.  So they begin with either, and the likelihood decides.
+ */
+static WmlcStatus
+explain_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *memory)
+{
+	const WmlcPrior *prior = posterior->prior;
+	double		first = first_noise(target, posterior, memory);
+	double		power = posterior->power;
+	double		noise = first;
+	double		weight,
+				loglik;
+	WmlcStatus	status = settle_task(target, posterior, memory, 0, &noise);
+
+	if (status != WMLC_OK || !(prior->spread_degrees > 0.0 && noise > NOISY * first))
+		return status;
+	measure_task(posterior, memory);
+	loglik = wmlc_posterior_loglik(posterior, target->rows);
+	weight = posterior->weight;
+	posterior->weight = 1.0;
+	posterior->power = power;
+	status = settle_task(target, posterior, memory, HELD_ROUNDS, &first);
+	if (status != WMLC_OK)
+		return status;
+	measure_task(posterior, memory);
+	if (wmlc_posterior_loglik(posterior, target->rows) > loglik)
+		return WMLC_OK;
+	posterior->weight = weight;
+	return settle_task(target, posterior, memory, 0, &noise);
+}
+
+/* What intervals need of the task. */
+static void
+finish_task(WmlcPosterior *posterior, PosteriorMemory *memory)
+{
+	posterior->used = count_used(posterior);
+	posterior->own_share = find_own_share(posterior, memory);
+	measure_task(posterior, memory);
 	add_uncertainty(posterior, memory);
 }
 
@@ -462,8 +536,7 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 {
 	PosteriorMemory memory = {.within = 0.0};
 	int			d = prior->dims;
-	double		noise = prior->noise;
-	bool		robust = noise > 0.0 && (prior->noise_shape > 0.0 || prior->spread_degrees > 0.0);
+	bool		robust = prior->noise > 0.0 && (prior->noise_shape > 0.0 || prior->spread_degrees > 0.0);
 	WmlcStatus	status;
 
 	(void) posterior_layout(d, posterior, &memory, work);
@@ -483,15 +556,8 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 	if (status != WMLC_OK)
 		return status;
 
-	if (robust && target->moments != NULL)
-		noise = first_noise(target, posterior, &memory);
-	status = solve_posterior(posterior, &memory, noise);
-	for (int k = 0; k < MOST_ROUNDS && robust && target->moments != NULL && status == WMLC_OK; k++)
-	{
-		if (!(update_task(target, posterior, &memory, &noise) > SETTLED))
-			break;
-		status = solve_posterior(posterior, &memory, noise);
-	}
+	status = robust && target->moments != NULL ? explain_task(target, posterior, &memory)
+		: solve_posterior(posterior, &memory, prior->noise);
 	if (status != WMLC_OK)
 		return status;
 	finish_task(posterior, &memory);

@@ -113,6 +113,9 @@ extern WmlcStatus wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *ta
 extern WmlcStatus wmlc_posterior(const WmlcPrior *prior, const double *moments,
 								 const double *moments_lo, WmlcPosterior *posterior, void *work);
 
+/* The log-likelihood of the task's rows, so many; see prior_loglik.c. */
+extern double wmlc_posterior_loglik(const WmlcPosterior *posterior, double rows);
+
 /* V, d x d by columns, without the uncertainty of mu */
 extern WmlcStatus wmlc_posterior_covariance(const WmlcPosterior *posterior, double *covariance);
 

@@ -51,7 +51,7 @@
 #define LOUD 3.0				/* and are this many times the typical one at the least */
 #define LOUDEST 0.1				/* share of tasks that may count less, one at the least */
 
-/* What the likelihood grants a noise that no distribution of the others explains */
+/* What the likelihood grants a noise that no distribution of the others explains: so small a shape at the most */
 #define LEAST_BELIEF 1e-6
 
 /* The median deviation of a normal variable */
@@ -362,7 +362,7 @@ wmlc_noise_belief(double a, double b, double tasks, double h, double x)
 double
 wmlc_noise_evidence(double shape, double rate, double belief, double precision, double information)
 {
-	double		share = fmax(belief, LEAST_BELIEF);
+	double		share = fmax(belief, LEAST_BELIEF / fmax(shape, 1.0));
 
 	return wmlc_gamma_evidence(share * shape, share * rate, precision, information);
 }

@@ -32,16 +32,6 @@ exact_loglik(const WmlcPosterior *posterior, double squares)
 	return posterior->residual_squares <= EXACT * squares ? INFINITY : -INFINITY;
 }
 
-static double
-task_loglik(const WmlcPosterior *posterior, double rows)
-{
-	double		noise = posterior->sd * posterior->sd;
-	double		deviance = rows * log(2.0 * M_PI * noise) + posterior->log_det
-		+ posterior->residual_squares / noise + posterior->distance;
-
-	return posterior->evidence - 0.5 * deviance;
-}
-
 WmlcStatus
 wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll poll,
 				  double *loglik, void *work)
@@ -87,7 +77,7 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 			continue;
 		}
 		total = wmlc_dd_add(total, wmlc_two_prod(weights.alpha[j],
-												 task_loglik(&posterior, tasks->rows[j])));
+												 wmlc_posterior_loglik(&posterior, tasks->rows[j])));
 	}
 	if (prior->noise > 0.0)
 		*loglik = wmlc_dd_value(total);

@@ -571,6 +571,52 @@ test_own_share(void)
 }
 
 /*
+ * Two rows far from what is expected: where noises are known to be equal and coefficients to be far
+ * away at times, the task is far away; in the reverse case it is noisy.
+ */
+static void
+test_far_or_noisy(void)
+{
+	uint64_t	state = 41;
+	WmlcPrior	prior = given_prior(3, 3, 1.0, &state);
+	const int	rows = 2;
+	TaskSet		set = new_tasks(3, 1, &rows);
+	WmlcTarget	target = {.moments = set.moments, .moments_lo = set.moments_lo, .rows = rows};
+	double		told[3];
+	void	   *work = malloc(wmlc_posterior_workspace(3));
+	WmlcPosterior posterior;
+
+	for (int i = 0; i < rows; i++)
+	{
+		double	   *z = set.data[0] + 4 * i;
+
+		z[0] = 1.0;
+		z[1] = check_normal(&state);
+		z[2] = check_normal(&state);
+		z[3] = 50.0 + 5.0 * i;
+	}
+	sum_tasks(&set);
+
+	prior.spread_degrees = 2.0;
+	CHECK(wmlc_posterior_of(&prior, &target, &posterior, work) == WMLC_OK, "told");
+	CHECK(posterior.weight < 0.01, "%g", posterior.weight);
+	memcpy(told, posterior.coef, sizeof(told));
+	prior.noise_shape = 1000.0;
+	CHECK(wmlc_posterior_of(&prior, &target, &posterior, work) == WMLC_OK, "far");
+	for (int i = 0; i < 3; i++)
+		CHECK_NEAR(posterior.coef[i], told[i], 0.02 * fabs(told[i]));
+	CHECK(posterior.sd < 2.0, "%g", posterior.sd);
+
+	prior.spread_degrees = 200.0;
+	prior.noise_shape = 0.5;
+	CHECK(wmlc_posterior_of(&prior, &target, &posterior, work) == WMLC_OK, "noisy");
+	CHECK(posterior.weight > 0.5 && posterior.sd > 10.0, "%g, %g", posterior.weight, posterior.sd);
+	free(work);
+	free_prior(&prior);
+	free_tasks(&set);
+}
+
+/*
  * Over many draws of sources and target, 90 % intervals hold 85 to 95 % of the
  * time, and the posterior mean is a better model than the sources' common one
  * and than the target's own.
@@ -656,6 +702,7 @@ main(void)
 	test_regression();
 	test_variance();
 	test_own_share();
+	test_far_or_noisy();
 	test_coverage();
 	return check_summary();
 }
