@@ -85,8 +85,9 @@ log_gamma_step(double a, double h)
 	return (x - 0.5) * log1p(h / a) + h * log(a) - h + (1.0 / x - 1.0 / a) / 12.0;
 }
 
+/* Squares of `degrees`; those of all tasks together count `told` times */
 static GammaSums
-sum_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees, double a, double b)
+sum_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees, double told, double a, double b)
 {
 	GammaSums	sums = {0};
 	double		digamma_a = wmlc_digamma(a);
@@ -96,7 +97,7 @@ sum_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees, 
 	{
 		size_t		block = j / LANES;
 		int			lane = j % LANES;
-		double		alpha = wmlc_reduced_numbers(reduced, block)[WMLC_TASK_ALPHA][lane];
+		double		alpha = told * wmlc_reduced_numbers(reduced, block)[WMLC_TASK_ALPHA][lane];
 		double		h = statistics[block * WMLC_TASK_STATISTICS + degrees][lane];
 		double		x = statistics[block * WMLC_TASK_STATISTICS + degrees + 1][lane];
 		double		share = b / (b + x);
@@ -158,14 +159,24 @@ find_step(const GammaSums *sums, bool tied, double step[2])
 	step[1] = tied ? 0.0 : wmlc_clamp(-(a * sums->slope[1] - b * sums->slope[0]) / determinant, -2.0, 2.0);
 }
 
+/*
+ * The distances of few tasks tell little of how far tasks lie from each other, since it is these
+ * that S was fitted to: in a full S, as many tasks as there are directions all lie equally far.
+ */
+static double
+share_told(const WmlcReduced *reduced, bool full)
+{
+	return fmax(1.0 - (1.0 + (full ? reduced->height : 1.0)) / reduced->weight, 0.0);
+}
+
 /* Learn a and b, or a = b if tied. */
 static void
 learn_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees, bool tied,
-			double *a, double *b)
+			double told, double *a, double *b)
 {
 	double		least = tied ? 0.5 * LEAST_DEGREES : LEAST_SHAPE;
 	double		most = tied ? 0.5 * LARGEST_DEGREES : LARGEST_SHAPE;
-	GammaSums	sums = sum_gamma(reduced, statistics, degrees, *a, *b);
+	GammaSums	sums = sum_gamma(reduced, statistics, degrees, told, *a, *b);
 
 	add_belief(&sums, tied, *a);
 	for (int k = 0; k < GAMMA_STEPS; k++)
@@ -181,7 +192,7 @@ learn_gamma(const WmlcReduced *reduced, const WmlcLanes *statistics, int degrees
 		{
 			next_a = wmlc_clamp(*a * exp(shrink * step[0]), least, most);
 			next_b = tied ? next_a : next_a * (*b / *a) * exp(shrink * step[1]);
-			next = sum_gamma(reduced, statistics, degrees, next_a, next_b);
+			next = sum_gamma(reduced, statistics, degrees, told, next_a, next_b);
 			add_belief(&next, tied, next_a);
 			if (next.value >= sums.value)
 				break;
@@ -459,7 +470,7 @@ wmlc_learn_power(WmlcTaskPrior *prior, const WmlcReduced *reduced, const WmlcLan
 void
 wmlc_learn_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced, const WmlcLanes *statistics)
 {
-	learn_gamma(reduced, statistics, WMLC_NOISE_DEGREES, false, &prior->noise_shape,
+	learn_gamma(reduced, statistics, WMLC_NOISE_DEGREES, false, 1.0, &prior->noise_shape,
 				&prior->noise_rate);
 }
 
@@ -479,7 +490,8 @@ wmlc_learn_degrees(WmlcTaskPrior *prior, const WmlcReduced *reduced, const WmlcL
 	double		other_half = half;
 	double		step;
 
-	learn_gamma(reduced, statistics, WMLC_SPREAD_DEGREES, true, &half, &other_half);
+	learn_gamma(reduced, statistics, WMLC_SPREAD_DEGREES, true, share_told(reduced, prior->full), &half,
+				&other_half);
 	step = hurry(log(2.0 * half / prior->degrees), &prior->degrees_step);
 	prior->degrees = wmlc_clamp(prior->degrees * exp(step), LEAST_DEGREES, LARGEST_DEGREES);
 }

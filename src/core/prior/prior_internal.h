@@ -480,6 +480,7 @@ typedef struct WmlcTaskPrior
 {
 	bool		own_noise;
 	bool		student;
+	bool		full;			/* the covariance */
 	double		noise_shape;
 	double		noise_rate;
 	double		noise_middle;	/* of the logarithms of noises, at first: the median, */

@@ -50,6 +50,7 @@ wmlc_task_layout(WmlcTaskPrior *prior, size_t count, const WmlcPriorOptions *opt
 
 	prior->own_noise = options->own_noise;
 	prior->student = options->student;
+	prior->full = options->covariance == WMLC_PRIOR_FULL;
 	prior->noise_shape = prior->noise_rate = prior->noise_power = prior->degrees = 0.0;
 	prior->fixed_degrees = false;
 	prior->correction = prior->used = 0.0;

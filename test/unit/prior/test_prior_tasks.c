@@ -331,6 +331,29 @@ test_outliers(void)
 	free_tasks(&set);
 }
 
+/* A handful of tasks is no evidence of heavy tails: as many as directions lie equally far in an S of their own. */
+static void
+test_few_tasks(void)
+{
+	const double mean[3] = {1.0, -1.0, 0.5};
+	const double factor[9] = {3.0, 0.2, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.2};
+	uint64_t	state = 43;
+	WmlcPriorOptions options = {.method = WMLC_PRIOR_REML, .student = true, .own_noise = true, .evenness = 3.0};
+
+	for (int draw = 0; draw < 20; draw++)
+	{
+		TaskSet		set = draw_tasks(3, 4 + draw % 3, 50, 80, mean, factor, 0.5, &state);
+		WmlcPrior	prior;
+
+		for (int j = 0; j < set.count; j++)
+			scale_responses(&set, j, exp(1.5 * check_normal(&state)));
+		prior = robust_fit(&set, &options);
+		CHECK(prior.spread_degrees > 10.0, "%d tasks: %g", set.count, prior.spread_degrees);
+		free_prior(&prior);
+		free_tasks(&set);
+	}
+}
+
 /*
  * Fixed features: no spread, not even a little; and no other spread of the others is
  * more likely.
@@ -387,6 +410,7 @@ main(void)
 	test_mistyped();
 	test_mistyped_beside_quiet();
 	test_outliers();
+	test_few_tasks();
 	test_fixed();
 	return check_summary();
 }
