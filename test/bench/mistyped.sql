@@ -19,18 +19,18 @@ CREATE TEMP TABLE target AS
 SELECT part, task, repeat, known, wml_gram(1 || u, y) FILTER (WHERE place <= known) AS gram, wml_gram(1 || u, y) FILTER (WHERE place > known) AS rest
 FROM lot JOIN example USING (id, task), unnest('{5,10}'::int[]) AS known WHERE size >= known + 3 GROUP BY part, task, repeat, known;
 CREATE TEMP TABLE error AS
-SELECT known, model, typed, task, avg(wml_mse(rest, wml_posterior_coef(prior, gram))) AS square FROM target JOIN learned USING (part) GROUP BY known, model, typed, task;
--- the standard error of log(robust / plain), tasks being drawn at random, by the delta method
+SELECT known, model, typed, task, avg(wml_mse(rest, coef)) AS square, avg(ln(nullif(wml_rmse(rest, coef), 0))) AS log FROM target JOIN learned USING (part), LATERAL (SELECT wml_posterior_coef(prior, gram) AS coef OFFSET 0) AS c GROUP BY known, model, typed, task;
+-- the standard error of log(robust / plain), tasks being drawn at random, by the delta method; and the same of a typical task
 CREATE TEMP TABLE chance AS
-SELECT known, r.model, sqrt(sum((r.square / r.mean - p.square / p.mean) ^ 2)) / 2 / count(*) AS ratio_error
+SELECT known, r.model, sqrt(sum((r.square / r.mean - p.square / p.mean) ^ 2)) / 2 / count(*) AS ratio_error, avg(r.log - p.log) AS typical, stddev(r.log - p.log) / sqrt(count(*)) AS typical_error
 FROM (SELECT *, avg(square) OVER (PARTITION BY known) AS mean FROM error WHERE model = 'plain' AND NOT typed) AS p
 	JOIN (SELECT *, avg(square) OVER (PARTITION BY known, model) AS mean FROM error WHERE model IN ('robust', 'auto') AND NOT typed) AS r USING (known, task) GROUP BY known, r.model;
 INSERT INTO mistyped_result
 SELECT :'name', known, m.model, sqrt(avg(square) FILTER (WHERE error.model = 'plain' AND NOT typed)), sqrt(avg(square) FILTER (WHERE error.model = 'plain' AND typed)),
-	sqrt(avg(square) FILTER (WHERE error.model = m.model AND NOT typed)), sqrt(avg(square) FILTER (WHERE error.model = m.model AND typed)), sqrt(avg(square) FILTER (WHERE error.model = 'told')), min(ratio_error)
+	sqrt(avg(square) FILTER (WHERE error.model = m.model AND NOT typed)), sqrt(avg(square) FILTER (WHERE error.model = m.model AND typed)), sqrt(avg(square) FILTER (WHERE error.model = 'told')), min(ratio_error), min(typical), min(typical_error)
 FROM error JOIN chance AS m USING (known) GROUP BY known, m.model;
-SELECT format('%-18s %5s  %s (%s)   %s %s (%s +- %s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), model, to_char(robust, 'FM99990.0000'),
-	round((robust / plain)::numeric, 3), round(ratio_error::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known, model DESC;
+SELECT format('%-18s %5s  %s (%s)   %s %s (%s +- %s, typical task %s +- %s, %s; %s)', set, known, to_char(plain, 'FM99990.0000'), round((plain_typed / plain)::numeric, 2), model, to_char(robust, 'FM99990.0000'),
+	round((robust / plain)::numeric, 3), round(ratio_error::numeric, 3), round(exp(typical)::numeric, 3), round(typical_error::numeric, 3), round((robust_typed / robust)::numeric, 3), round((told / robust)::numeric, 3)) FROM mistyped_result WHERE set = :'name' ORDER BY known, model DESC;
 
 \getenv tune tune
 \if :tune

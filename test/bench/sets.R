@@ -1,6 +1,6 @@
 # sets.R FOLDER [DATA] : writes sets of tasks from the R packages that are installed to FOLDER, one CSV each: the task, covariates, and
-# the response last.  test/bench/shared, coverage and mistyped read such a folder.  DATA is a folder that may have sales_weekly.csv (UCI "Sales
-# Transactions Dataset Weekly") and gapminder.csv.
+# the response last; and to FOLDER/unseen those on which nothing was chosen.  test/bench/shared, coverage and mistyped read such folders.
+# DATA is a folder that may have sales_weekly.csv (UCI "Sales Transactions Dataset Weekly") and gapminder.csv.
 
 arguments <- commandArgs(trailingOnly = TRUE)
 folder <- arguments[1]
@@ -87,3 +87,43 @@ if (length(arguments) > 1 && file.exists(survey <- file.path(arguments[2], "gapm
 			file.path(folder, paste0(name, ".csv")), row.names = FALSE, quote = FALSE)
 	}
 }
+
+# Nothing was chosen on these: they tell what the methods are worth on tables of somebody else.
+folder <- file.path(folder, "unseen")
+dir.create(folder, showWarnings = FALSE)
+put("dutch", "MASS", "nlschools", class, lang, IQ, SES, GS)
+put("companies", "HSAUR3", "Forbes2000", category, log(marketvalue), log(assets + 0.01), log(sales + 0.01), profits)
+put("cake", "lme4", "cake", replicate, angle, temp, recipe == "B", recipe == "C")
+put("growth_factor", "nlme", "IGF", Lot, conc, age)
+put("fatigue", "nlme", "Fatigue", Path, relLength, cycles)
+put("pups", "nlme", "RatPupWeight", Litter, weight, sex == "Male")
+put("towns", "plm", "Snmesp", firm, n, w, y, k)
+put("spanish", "plm", "Snmesp", firm, y, n, w, k)
+put("firms", "plm", "EmplUK", firm, log(emp), log(wage), log(capital), log(output))
+put("life", "collapse", "wlddev", iso3c, LIFEEX, year, log(PCGDP))
+put("incomes", "collapse", "wlddev", iso3c, log(PCGDP), year, log(POP))
+put("fries", "reshape2", "french_fries", subject, potato, buttery, rancid, as.numeric(time))
+put("nitrogen", "robustbase", "NOxEmissions", julday, LNOx, LNOxEm, sqrtWS)
+put("petersen", "sandwich", "PetersenCL", firm, y, x)
+put("innovation", "sandwich", "InstInnovation", company, log(1 + cites), log(sales), institutions, competition)
+put("elections", "pscl", "presidentialElections", state, demVote, year)
+put("baseball", "plyr", "baseball", id, h, ab, year, hr)
+put("pitchers", "plyr", "baseball", team, hr, ab, h, bb)
+put("cd4", "timereg", "cd4", id, cd4, visit, cd4.prev)
+put("wind", "gstat", "wind", paste(year, month), RPT, VAL, ROS, KIL)
+put("belts", "AER", "USSeatBelts", state, log(fatalities), log(miles), income, as.numeric(as.character(year)))
+put("star", "AER", "STAR", schoolidk, readk, mathk, experiencek, gender == "female", lunchk == "free")
+put("arabidopsis", "lme4", "Arabidopsis", gen, log(1 + total.fruits), nutrient, amd == "clipped")
+put("ham", "lmerTest", "ham", Consumer, Informed.liking, Product == "2", Product == "3", Product == "4")
+put("attrition", "modeldata", "attrition", JobRole, log(MonthlyIncome), Age, TotalWorkingYears, YearsAtCompany, JobLevel)
+put("concrete", "modeldata", "concrete", age, log(compressive_strength), cement, water, superplasticizer, blast_furnace_slag)
+put("ozone", "mlbench", "Ozone", V1, V4, V8, V9, V10, V12)
+put("cancer", "latticeExtra", "USCancerRates", state, rate.male, rate.female)
+put("lending", "modeldata", "lending_club", addr_state, log(1 + annual_inc), log(funded_amnt), int_rate, total_bal_il / 1e4, revol_util)
+put("psid", "AER", "PSID1982", education, log(wage), experience, weeks)
+put("workers", "AER", "CPS1988", paste(education, region), log(wage), experience, experience^2)
+put("sectors", "carData", "Ornstein", sector, interlocks, log(assets), nation == "US")
+put("kaiser", "carData", "OBrienKaiserLong", id, score, as.numeric(hour), phase == "post", phase == "pre")
+put("pixel", "nlme", "Pixel", Dog, pixel, day, day^2)
+put("unemployment", "viridis", "unemp", state, rate, county_fips %% 100)
+put("hearing", "MASS", "OME", ID, Correct / Trials, Loud, Noise == "coherent")
