@@ -467,23 +467,42 @@ wmlc_posterior_loglik(const WmlcPosterior *posterior, double rows)
 	return posterior->evidence - 0.5 * deviance;
 }
 
+/* What explains the rows of a task that are far from what is expected, and how likely they are then */
+typedef struct Explanation
+{
+	double		noise;
+	double		weight;
+	double		power;
+	double		loglik;
+} Explanation;
+
 /* Rounds for noise and weight until they settle; the weight alone for the first `held` of them. */
 static WmlcStatus
 settle_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *memory, int held,
-			double *noise)
+			Explanation *task)
 {
-	WmlcStatus	status = solve_posterior(posterior, memory, *noise);
+	WmlcStatus	status;
 
+	posterior->weight = task->weight;
+	posterior->power = task->power;
+	status = solve_posterior(posterior, memory, task->noise);
 	for (int k = 0; k < MOST_ROUNDS && status == WMLC_OK; k++)
 	{
-		double		next = *noise;
-		double		change = update_task(target, posterior, memory, &next);
+		double		noise = task->noise;
+		double		change = update_task(target, posterior, memory, &noise);
 
 		if (k >= held)
-			*noise = next;
+			task->noise = noise;
 		if (k >= held && !(change > SETTLED))
 			break;
-		status = solve_posterior(posterior, memory, *noise);
+		status = solve_posterior(posterior, memory, task->noise);
+	}
+	task->weight = posterior->weight;
+	task->power = posterior->power;
+	if (status == WMLC_OK)
+	{
+		measure_task(posterior, memory);
+		task->loglik = wmlc_posterior_loglik(posterior, target->rows);
 	}
 	return status;
 }
@@ -495,29 +514,17 @@ settle_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory 
 static WmlcStatus
 explain_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *memory)
 {
-	const WmlcPrior *prior = posterior->prior;
 	double		first = first_noise(target, posterior, memory);
-	double		power = posterior->power;
-	double		noise = first;
-	double		weight,
-				loglik;
-	WmlcStatus	status = settle_task(target, posterior, memory, 0, &noise);
+	Explanation noisy = {.noise = first, .weight = 1.0, .power = posterior->power};
+	Explanation far = noisy;
+	WmlcStatus	status = settle_task(target, posterior, memory, 0, &noisy);
 
-	if (status != WMLC_OK || !(prior->spread_degrees > 0.0 && noise > NOISY * first))
+	if (status != WMLC_OK || !(posterior->prior->spread_degrees > 0.0 && noisy.noise > NOISY * first))
 		return status;
-	measure_task(posterior, memory);
-	loglik = wmlc_posterior_loglik(posterior, target->rows);
-	weight = posterior->weight;
-	posterior->weight = 1.0;
-	posterior->power = power;
-	status = settle_task(target, posterior, memory, HELD_ROUNDS, &first);
-	if (status != WMLC_OK)
+	status = settle_task(target, posterior, memory, HELD_ROUNDS, &far);
+	if (status != WMLC_OK || far.loglik > noisy.loglik)
 		return status;
-	measure_task(posterior, memory);
-	if (wmlc_posterior_loglik(posterior, target->rows) > loglik)
-		return WMLC_OK;
-	posterior->weight = weight;
-	return settle_task(target, posterior, memory, 0, &noise);
+	return settle_task(target, posterior, memory, 0, &noisy);
 }
 
 /* What intervals need of the task. */
