@@ -22,8 +22,24 @@ SELECT pg_temp.warns('one task of a few', 'truth * CASE WHEN task = 3 THEN 100 E
 SELECT pg_temp.warns('one task of many', 'truth * CASE WHEN task = 3 THEN 100 ELSE 1 END + e', 'true');
 SELECT pg_temp.warns('tasks that do not belong', 'truth + CASE WHEN task % 20 = 3 THEN 40 * (task - 23) ELSE 0 END + e', 'true');
 
--- two tasks differ in one direction; with one that is fixed, that is enough
+-- a mistyped covariate has its way with its task, and shows in the variance of the feature alone
 \set VERBOSITY default
+CREATE FUNCTION pg_temp.warns_of(what text, x text, options text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT wml_prior(array_agg(gram ORDER BY task), method => ''reml'' %s) FROM (SELECT task, wml_gram(%s, 3 * cos(task) * x + 2 * sin(5 * task) + 0.1 * cos(9 * i * task)) AS gram
+		FROM (SELECT task, i, 2 + sin(i * i + task) AS x FROM example) AS e GROUP BY task) AS g', options, x);
+	RETURN what;
+END $$;
+SELECT pg_temp.warns_of('one row', 'ARRAY[1, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', '');
+SELECT pg_temp.warns_of('one row in three tasks, robust', 'ARRAY[1, CASE WHEN task <= 3 AND i = 2 THEN 100 ELSE 1 END * x]', ', noise => ''own'', tasks => ''t'', features => ''{one,price}''');
+SELECT pg_temp.warns_of('not without a constant feature', 'ARRAY[2, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', '');
+SELECT pg_temp.warns_of('nor in a source that is left out', 'ARRAY[1, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', ', alpha => ARRAY(SELECT (task <> 7)::int FROM generate_series(1, 60) AS task)');
+SELECT pg_temp.warns_of('nor of tasks elsewhere', 'ARRAY[1, x + 1e6 * (task = 7)::int]', '');
+SET wml.warnings = off;
+SELECT pg_temp.warns_of('nor where nobody wants to know', 'ARRAY[1, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', '');
+RESET wml.warnings;
+
+-- two tasks differ in one direction; with one that is fixed, that is enough
 SELECT wml_prior(gram, 1, wml_prior_options(method => 'reml', evenness => 2)) IS NULL AS none, wml_prior(gram, 1, wml_prior_options(method => 'reml', fixed => '{2}')) IS NULL AS none,
 	wml_prior(gram, 1, wml_prior_options(method => 'reml', covariance => 'diagonal')) IS NULL AS none
 FROM (SELECT wml_gram(ARRAY[1, x], truth + task * (100 + 10 * x) + e) AS gram FROM example WHERE task <= 2 GROUP BY task) AS g;

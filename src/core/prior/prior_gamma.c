@@ -249,6 +249,13 @@ upper_spread(const double *sorted, size_t count)
 	return (sorted[3 * (count - 1) / 4] - sorted[(count - 1) / 2]) / MEDIAN_DEVIATION * (1.0 + FEW_NOISES / (double) count);
 }
 
+double
+wmlc_upper_limit(const double *sorted, size_t count, double far)
+{
+	return sorted[(count - 1) / 2]
+		+ fmax(2.0 * log(far), upper_spread(sorted, count) * wmlc_student_bound(1.0 - 2.0 * WMLC_STRANGE / (double) count, INFINITY));
+}
+
 /*
  * The gamma distribution fits all noises, those of quiet tasks too, and where many of these are
  * all but without noise, hardly any noise is too large for it.  So the logarithms of those
@@ -323,8 +330,6 @@ double
 wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced)
 {
 	size_t		count = 0;
-	double		middle,
-				spread;
 
 	for (size_t j = 0; j < reduced->blocks * LANES; j++)
 	{
@@ -336,10 +341,7 @@ wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced)
 	if (count == 0)
 		return 0.0;
 	qsort(prior->sorted, count, sizeof(double), by_size);
-	middle = prior->sorted[(count - 1) / 2];
-	spread = upper_spread(prior->sorted, count);
-	return exp(middle + fmax(2.0 * log(WMLC_FAR_OFF),
-							 spread * wmlc_student_bound(1.0 - 2.0 * WMLC_STRANGE / (double) count, INFINITY)));
+	return exp(wmlc_upper_limit(prior->sorted, count, WMLC_FAR_OFF));
 }
 
 static bool

@@ -584,6 +584,9 @@ extern void wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced,
 /* A noise that hardly any task exceeds, v in internal units */
 extern double wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced);
 
+/* The same for the sorted logarithms of any variances; `far` standard deviations of the median are no less. */
+extern double wmlc_upper_limit(const double *sorted, size_t count, double far);
+
 /* What each task counts under the distribution of noises as it is */
 extern void wmlc_believe_noises(const WmlcTaskPrior *prior, const WmlcReduced *reduced,
 								WmlcLanes *statistics);

@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 
 #include "core/gram/gram.h"
+#include "core/prior/leverage.h"
 #include "core/prior/prior.h"
 #include "pg/base/args.h"
 #include "pg/base/array.h"
@@ -86,6 +87,8 @@ set_dims(WmlTasks *tasks, int dims)
 	tasks->lo = grow(tasks, NULL, entries);
 	memset(tasks->hi, 0, tasks->count * entries * sizeof(double));
 	memset(tasks->lo, 0, tasks->count * entries * sizeof(double));
+	tasks->constant = (bool *) MemoryContextAlloc(tasks->context, Max(dims, 1) * sizeof(bool));
+	memset(tasks->constant, true, dims * sizeof(bool));
 }
 
 void
@@ -116,8 +119,12 @@ wml_tasks_add(WmlTasks *tasks, const WmlcGram *gram, double alpha, const double 
 			   tasks->descriptors * sizeof(double));
 	if (has_rows)
 	{
+		const int64 *not_one = wmlc_gram_not_one(gram);
+
 		memcpy(tasks->hi + j * entries, gram->sums, entries * sizeof(double));
 		memcpy(tasks->lo + j * entries, gram->sums + entries, entries * sizeof(double));
+		for (int i = 0; i < tasks->dims; i++)
+			tasks->constant[i] &= not_one[i] == 0;
 	}
 	else if (entries > 0)
 	{
@@ -331,6 +338,34 @@ warn(const WmlcPrior *prior)
 				 errhint("Use more sources.")));
 }
 
+/* A covariate that may be mistyped */
+static void
+warn_of_leverage(const WmlTasks *tasks, const WmlPriorOptions *options, double count)
+{
+	WmlcPriorTasks view = wml_tasks_view(tasks);
+	int			constant = 0;
+	double	   *work;
+	WmlcLeverage leverage;
+	char	   *name;
+
+	while (constant < tasks->dims && !tasks->constant[constant])
+		constant++;
+	if (constant == tasks->dims)
+		return;
+	work = (double *) wml_allocate(tasks->count, sizeof(double));
+	wml_check(wmlc_leverage(&view, constant, wml_poll, work, &leverage));
+	pfree(work);
+	if (leverage.feature < 0)
+		return;
+	name = options->features != NULL ? TextDatumGetCString(options->features[leverage.feature])
+		: psprintf("%d", leverage.feature + 1);
+	ereport(WML_WARNING,
+			(errmsg("feature %s varies too much in %zu of %.0f tasks", name, leverage.tasks, count),
+			 errdetail("Its standard deviation in source %zu is %.0f times that in the median task.",
+					   leverage.worst + 1, leverage.ratio),
+			 errhint("Check the rows of these tasks: a mistyped value takes away what they tell of the feature. wml_second_moment and wml_mean say which they are.")));
+}
+
 static void
 report_iteration(void *arg, int iteration, double objective)
 {
@@ -409,6 +444,7 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 	prior = fit_chosen(&view, options);
 	warn(&prior);
 	warn_of_spread(&prior, options, tasks->descriptors + 1, count_random(options, tasks->dims));
+	warn_of_leverage(tasks, options, prior.tasks);
 	return store_prior(tasks, &prior,
 					   (options->core.method == WMLC_PRIOR_REML ? WML_PRIOR_REML : 0) |
 					   (options->core.covariance == WMLC_PRIOR_DIAGONAL ? WML_PRIOR_DIAGONAL : 0));

@@ -29,6 +29,7 @@ typedef struct WmlTasks
 	double	   *rows;
 	double	   *alpha;
 	double	   *descriptor;		/* count x descriptors */
+	bool	   *constant;		/* features that are 1 in every row */
 } WmlTasks;
 
 typedef struct WmlPriorOptions

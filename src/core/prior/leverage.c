@@ -1,0 +1,107 @@
+/*
+ * leverage.c
+ *	  A feature that varies much more in a few tasks than in all others.
+ */
+#include "core/prior/leverage.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/prior/prior_internal.h"
+
+/* A variance below this share of the mean square is rounding. */
+#define NO_VARIANCE 0x1p-90
+
+static WmlcDd
+moment(const WmlcPriorTasks *tasks, size_t task, int i, int j)
+{
+	int			p = tasks->dims + 1;
+	size_t		at = task * wmlc_triangle_size(p) + wmlc_triangle_index(p, i < j ? i : j, i < j ? j : i);
+
+	return wmlc_dd_normalize((WmlcDd) {tasks->moments[at], tasks->moments_lo == NULL ? 0.0 : tasks->moments_lo[at]});
+}
+
+static bool
+counts(const WmlcPriorTasks *tasks, size_t task)
+{
+	return tasks->rows[task] > 0.0 && (tasks->alpha == NULL || tasks->alpha[task] > 0.0);
+}
+
+/* The logarithm of a feature's variance within a task, as small as can be if there is none */
+static double
+log_variance(const WmlcPriorTasks *tasks, size_t task, int constant, int feature)
+{
+	WmlcDd		weight = moment(tasks, task, constant, constant);
+	WmlcDd		mean = wmlc_dd_div(moment(tasks, task, constant, feature), weight);
+	WmlcDd		square = wmlc_dd_div(moment(tasks, task, feature, feature), weight);
+	double		variance = wmlc_dd_sub(square, wmlc_dd_mul(mean, mean)).hi;
+
+	return variance > NO_VARIANCE * square.hi && variance >= DBL_MIN && variance <= DBL_MAX ? log(variance) : log(DBL_MIN);
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Judge one feature, and keep it if it is farther beyond its limit than the one before. */
+static WmlcStatus
+judge(const WmlcPriorTasks *tasks, int constant, int feature, WmlcPoll poll, double *sorted,
+	  double *farthest, WmlcLeverage *leverage)
+{
+	size_t		count = 0;
+	double		middle,
+				limit;
+	WmlcLeverage found = {.feature = feature, .ratio = -INFINITY};
+
+	for (size_t j = 0; j < tasks->count; j++)
+	{
+		if (wmlc_interrupted(poll))
+			return WMLC_INTERRUPTED;
+		if (counts(tasks, j))
+			sorted[count++] = log_variance(tasks, j, constant, feature);
+	}
+	if (count < WMLC_LEVERAGE_TASKS)
+		return WMLC_OK;
+	qsort(sorted, count, sizeof(double), by_size);
+	middle = sorted[(count - 1) / 2];
+	limit = wmlc_upper_limit(sorted, count, WMLC_LEVERAGE_FAR);
+
+	/* where the feature is the same in all rows of most tasks, any variance would be too much */
+	if (!(middle > log(DBL_MIN)) || !(sorted[count - 1] - limit > *farthest))
+		return WMLC_OK;
+	*farthest = sorted[count - 1] - limit;
+	for (size_t j = 0; j < tasks->count; j++)
+	{
+		double		own = counts(tasks, j) ? log_variance(tasks, j, constant, feature) : -INFINITY;
+
+		if (own > limit)
+			found.tasks++;
+		if (own > found.ratio)
+		{
+			found.ratio = own;
+			found.worst = j;
+		}
+	}
+	found.ratio = exp(0.5 * (found.ratio - middle));
+	*leverage = found;
+	return WMLC_OK;
+}
+
+WmlcStatus
+wmlc_leverage(const WmlcPriorTasks *tasks, int constant, WmlcPoll poll, double *work,
+			  WmlcLeverage *leverage)
+{
+	double		farthest = 0.0;
+	WmlcStatus	status = WMLC_OK;
+
+	*leverage = (WmlcLeverage) {.feature = -1};
+	for (int i = 0; i < tasks->dims && status == WMLC_OK; i++)
+		status = i == constant ? WMLC_OK : judge(tasks, constant, i, poll, work, &farthest, leverage);
+	return status;
+}
