@@ -147,6 +147,25 @@ SELECT wml_predict_interval(prior, NULL, '{1,2}', 1) FROM fitted;
 SELECT 'nonsense'::wml_prior;
 SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=-1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
 SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
+-- bytes stored by version 2, whose header ended 16 bytes earlier, and others that are none
+SET client_min_messages = error;
+CREATE TYPE image;
+CREATE FUNCTION image_in(cstring) RETURNS image LANGUAGE internal STRICT IMMUTABLE AS 'byteain';
+CREATE FUNCTION image_out(image) RETURNS cstring LANGUAGE internal STRICT IMMUTABLE AS 'byteaout';
+CREATE TYPE image (INPUT = image_in, OUTPUT = image_out, ALIGNMENT = double, STORAGE = extended);
+CREATE CAST (wml_prior AS image) WITHOUT FUNCTION;
+CREATE CAST (image AS wml_prior) WITHOUT FUNCTION;
+RESET client_min_messages;
+CREATE TEMP TABLE stored AS
+SELECT prior, overlay(set_byte(bytes, CASE get_byte(bytes, 0) WHEN 3 THEN 0 ELSE 1 END, 2) PLACING '' FROM 141 FOR 16) AS old
+FROM (SELECT prior, prior::image::text::bytea AS bytes FROM fitted) AS f;
+SELECT old::text::image::wml_prior::text = prior::text AS same FROM stored;
+SELECT substring(old FROM 1 FOR length(old) - 1)::text::image::wml_prior FROM stored;
+SELECT substring(old FROM 1 FOR 139)::text::image::wml_prior FROM stored;
+SELECT (old || '\x00')::text::image::wml_prior FROM stored;
+SET client_min_messages = error;
+DROP TYPE image CASCADE;
+RESET client_min_messages;
 SELECT wml_prior(ARRAY[gram, gram]) FROM (SELECT wml_gram(array_fill(1::float8, ARRAY[800]), 1) AS gram) AS wide;
 
 -- responses without noise: the prior is there, with a warning

@@ -402,6 +402,10 @@ describe(FitMemory *memory, double response_scale, WmlcPrior *prior)
 	prior->noise_degrees = find_noise_degrees(fit, prior->smooth_degrees);
 	prior->loglik = find_loglik(fit);
 	prior->iterations = fit->iterations;
+	prior->restricted = options->method == WMLC_PRIOR_REML;
+	prior->evenness = options->evenness;
+	prior->unevenness = options->evenness > 0.0
+		? wmlc_model_unevenness(&fit->model, &fit->reduced, &fit->current) : 0.0;
 	prior->rank = fit->current.directions;
 	prior->design_rank = fit->reduced.rank;
 	prior->converged = fit->converged;

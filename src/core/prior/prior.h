@@ -176,6 +176,9 @@ typedef struct WmlcPrior
 	double		tasks;			/* tasks with rows and a positive weight */
 	double		effective_tasks;
 	double		rows;			/* weighted sum of the tasks' rows */
+	bool		restricted;		/* fitted by REML */
+	double		evenness;		/* of the fit */
+	double		unevenness;		/* squared coefficient of variation of T's eigenvalues in its basis */
 	double		noise_degrees;	/* of freedom: rows less what mu and the w_j use up */
 	double		loglik;			/* restricted log-likelihood under REML */
 	int			iterations;

@@ -20,6 +20,7 @@ has_amounts(const WmlcPrior *prior)
 		is_amount(prior->rows) && is_amount(prior->noise_degrees) && is_amount(prior->parameters) &&
 		is_amount(prior->noise_shape) && is_amount(prior->noise_power) && prior->noise_power <= 1.0 &&
 		is_amount(prior->noise_limit) &&
+		is_amount(prior->evenness) && is_amount(prior->unevenness) &&
 		is_amount(prior->spread_degrees) &&
 		is_amount(prior->dispersion) && is_amount(prior->smooth_sd) &&
 		is_amount(prior->smooth_degrees) && !isnan(prior->loglik);

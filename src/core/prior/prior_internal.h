@@ -646,6 +646,10 @@ extern void wmlc_model_layout(WmlcPriorModel *model, int dims, const WmlcPriorOp
 extern double wmlc_model_penalty(WmlcPriorModel *model, const WmlcReduced *reduced,
 								 const WmlcPriorPoint *point, double evenness);
 
+/* The squared coefficient of variation of the spread's eigenvalues there */
+extern double wmlc_model_unevenness(WmlcPriorModel *model, const WmlcReduced *reduced,
+									const WmlcPriorPoint *point);
+
 /* G alone, penalty included */
 extern void wmlc_model_slope(WmlcPriorModel *model, const WmlcPriorSlope *slope,
 							 const WmlcPriorPoint *point, const WmlcReduced *reduced,

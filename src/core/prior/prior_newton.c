@@ -137,6 +137,16 @@ wmlc_model_penalty(WmlcPriorModel *model, const WmlcReduced *reduced,
 	return evenness * (m * log(trace / m) - log_det);
 }
 
+double
+wmlc_model_unevenness(WmlcPriorModel *model, const WmlcReduced *reduced, const WmlcPriorPoint *point)
+{
+	int			m = point->directions;
+	double		trace = find_gram(model, reduced->rank, point);
+	double		squares = cblas_ddot(m * m, model->gram, 1, model->gram, 1);
+
+	return trace > 0.0 ? fmax(m * squares / (trace * trace) - 1.0, 0.0) : 0.0;
+}
+
 void
 wmlc_model_slope(WmlcPriorModel *model, const WmlcPriorSlope *slope,
 				 const WmlcPriorPoint *point, const WmlcReduced *reduced, double evenness)

@@ -12,7 +12,7 @@
 #include "core/prior/prior.h"
 #include "pg/base/compat.h"
 
-#define WML_PRIOR_VERSION 2
+#define WML_PRIOR_VERSION 3
 
 /* How the prior was fitted, and how the fit ended. */
 #define WML_PRIOR_CONVERGED 1
@@ -24,7 +24,7 @@
 
 /*
  * On disk.  Matrices are whole and by columns, so that they are used in place.
- * Version 1 ends with loglik, and what is new since was zero.
+ * Version 1 ends with loglik and version 2 with reserved; what is new since was zero, or is not known.
  */
 typedef struct WmlPrior
 {
@@ -52,10 +52,13 @@ typedef struct WmlPrior
 	double		smooth_degrees;
 	int32		design_rank;	/* zero if not known */
 	int32		reserved;		/* zero */
+	double		evenness;
+	double		unevenness;
 	double		numbers[FLEXIBLE_ARRAY_MEMBER]; /* mean, factor, covariance of the mean */
 } WmlPrior;
 
 #define WML_PRIOR_V1_HEADER offsetof(WmlPrior, parameters)
+#define WML_PRIOR_V2_HEADER offsetof(WmlPrior, evenness)
 
 extern WmlPrior *wml_prior_create(int dims, int descriptors);
 

@@ -81,6 +81,9 @@ wml_prior_view(WmlPrior *prior)
 		.dispersion = prior->dispersion,
 		.smooth_sd = prior->smooth_sd,
 		.smooth_degrees = prior->smooth_degrees,
+		.restricted = (prior->flags & WML_PRIOR_REML) != 0,
+		.evenness = prior->evenness,
+		.unevenness = prior->unevenness,
 		.family = (WmlcFamily) prior->family,
 		.descriptors = prior->descriptors,
 		.parameters = prior->parameters,
@@ -116,6 +119,8 @@ wml_prior_fill(WmlPrior *prior, const WmlcPrior *fitted, int flags)
 	prior->dispersion = fitted->dispersion;
 	prior->smooth_sd = fitted->smooth_sd;
 	prior->smooth_degrees = fitted->smooth_degrees;
+	prior->evenness = fitted->evenness;
+	prior->unevenness = fitted->unevenness;
 	prior->parameters = fitted->parameters;
 	prior->tasks = fitted->tasks;
 	prior->effective_tasks = fitted->effective_tasks;
@@ -132,24 +137,27 @@ valid_dims(int64 dims, int64 descriptors)
 		descriptors <= WMLC_MAX_DIMS && dims * descriptors <= WMLC_MAX_DIMS;
 }
 
-/* A stored prior of version 1, in today's form; NULL if it is none. */
+/* A stored prior of an old version, whose header is so long, in today's form; NULL if it is none. */
 static WmlPrior *
-upgrade_prior(const WmlPrior *old)
+upgrade_prior(const WmlPrior *old, Size header)
 {
+	int			descriptors = old->version == 1 ? 1 : old->descriptors;
 	WmlPrior   *prior;
 	Size		bytes;
 
-	if (!valid_dims(old->dims, 1))
+	if (VARSIZE(old) < header || !valid_dims(old->dims, descriptors))
 		return NULL;
-	bytes = prior_numbers(old->dims, 1) * sizeof(double);
-	if (VARSIZE(old) != WML_PRIOR_V1_HEADER + bytes)
+	bytes = prior_numbers(old->dims, descriptors) * sizeof(double);
+	if (VARSIZE(old) != header + bytes)
 		return NULL;
-	prior = wml_prior_create(old->dims, 1);
+	prior = wml_prior_create(old->dims, descriptors);
 	prior->flags = old->flags;
 	prior->rank = old->rank;
 	prior->iterations = old->iterations;
-	memcpy(&prior->noise, &old->noise, WML_PRIOR_V1_HEADER - offsetof(WmlPrior, noise));
-	memcpy(prior->numbers, (const char *) old + WML_PRIOR_V1_HEADER, bytes);
+	if (old->version > 1)
+		prior->family = old->family;
+	memcpy(&prior->noise, &old->noise, header - offsetof(WmlPrior, noise));
+	memcpy(prior->numbers, (const char *) old + header, bytes);
 	return prior;
 }
 
@@ -159,7 +167,9 @@ wml_prior_from_datum(Datum datum)
 	WmlPrior   *prior = (WmlPrior *) PG_DETOAST_DATUM(datum);
 
 	if (VARSIZE(prior) >= WML_PRIOR_V1_HEADER && prior->version == 1)
-		prior = upgrade_prior(prior);
+		prior = upgrade_prior(prior, WML_PRIOR_V1_HEADER);
+	else if (VARSIZE(prior) >= WML_PRIOR_V1_HEADER && prior->version == 2)
+		prior = upgrade_prior(prior, WML_PRIOR_V2_HEADER);
 	if (prior == NULL || VARSIZE(prior) < offsetof(WmlPrior, numbers) ||
 		prior->version != WML_PRIOR_VERSION || !valid_dims(prior->dims, prior->descriptors) ||
 		prior->family >= WMLC_FAMILIES ||
@@ -224,6 +234,8 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	wml_append_number(&out, "smooth", view.smooth_sd);
 	wml_append_number(&out, "smooth_degrees", view.smooth_degrees);
 	appendStringInfo(&out, " design_rank=%d", prior->design_rank);
+	wml_append_number(&out, "evenness", view.evenness);
+	wml_append_number(&out, "unevenness", view.unevenness);
 	appendStringInfoString(&out, " mean=[");
 	wml_append_doubles(&out, view.mean, view.dims * view.descriptors);
 	appendStringInfoChar(&out, ']');
@@ -255,9 +267,9 @@ scan_triangle(const char **at, const char *name, double *matrix, int d, bool sym
 	return wml_scan_word(at, "]");
 }
 
-/* What version 2 added. */
+/* What versions 2 and 3 added. */
 static bool
-scan_new_numbers(const char **at, WmlPrior *prior)
+scan_new_numbers(const char **at, int64 version, WmlPrior *prior)
 {
 	int64		design_rank;
 
@@ -272,7 +284,8 @@ scan_new_numbers(const char **at, WmlPrior *prior)
 		!wml_scan_count(at, "design_rank=", &design_rank) || design_rank > WMLC_MAX_DIMS)
 		return false;
 	prior->design_rank = (int32) design_rank;
-	return true;
+	return version < 3 || (wml_scan_number(at, "evenness=", &prior->evenness) &&
+						   wml_scan_number(at, "unevenness=", &prior->unevenness));
 }
 
 static bool
@@ -288,7 +301,7 @@ scan_arrays(const char **at, WmlPrior *prior)
 
 /* All of the text but its head, which told the dims. */
 static bool
-scan_body(const char **at, WmlPrior *prior, bool new_numbers)
+scan_body(const char **at, WmlPrior *prior, int64 version)
 {
 	int64		flags,
 				rank,
@@ -303,7 +316,7 @@ scan_body(const char **at, WmlPrior *prior, bool new_numbers)
 		!wml_scan_number(at, "rows=", &prior->rows) ||
 		!wml_scan_number(at, "degrees=", &prior->noise_degrees) ||
 		!wml_scan_number(at, "loglik=", &prior->loglik) ||
-		(new_numbers && !scan_new_numbers(at, prior)))
+		(version > 1 && !scan_new_numbers(at, version, prior)))
 		return false;
 	prior->flags = (uint16) flags;
 	prior->rank = (int32) rank;
@@ -345,7 +358,7 @@ scan_prior(const char *at)
 		return NULL;
 	prior = wml_prior_create((int) dims, (int) descriptors);
 	prior->family = (uint16) family;
-	return scan_body(&at, prior, version > 1) ? prior : NULL;
+	return scan_body(&at, prior, version) ? prior : NULL;
 }
 
 Datum
@@ -398,6 +411,8 @@ wml_prior_send(PG_FUNCTION_ARGS)
 	pq_sendfloat8(&buffer, prior->smooth_sd);
 	pq_sendfloat8(&buffer, prior->smooth_degrees);
 	pq_sendint32(&buffer, prior->design_rank);
+	pq_sendfloat8(&buffer, prior->evenness);
+	pq_sendfloat8(&buffer, prior->unevenness);
 	wml_send_doubles(&buffer, prior->numbers, prior_numbers(prior->dims, prior->descriptors));
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buffer));
 }
@@ -442,6 +457,11 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 		prior->smooth_sd = pq_getmsgfloat8(buffer);
 		prior->smooth_degrees = pq_getmsgfloat8(buffer);
 		prior->design_rank = (int32) pq_getmsgint(buffer, 4);
+	}
+	if (version > 2)
+	{
+		prior->evenness = pq_getmsgfloat8(buffer);
+		prior->unevenness = pq_getmsgfloat8(buffer);
 	}
 	wml_receive_doubles(buffer, prior->numbers, prior_numbers(dims, descriptors));
 	pq_getmsgend(buffer);

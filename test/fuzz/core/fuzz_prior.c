@@ -26,7 +26,9 @@ typedef struct Head
 				effective_tasks,
 				rows,
 				noise_degrees,
-				loglik;
+				loglik,
+				evenness,
+				unevenness;
 	int32_t		iterations,
 				rank,
 				design_rank,
@@ -57,6 +59,8 @@ assemble(const Head *head, int d, int g, double *numbers)
 		.rows = head->rows,
 		.noise_degrees = head->noise_degrees,
 		.loglik = head->loglik,
+		.evenness = head->evenness,
+		.unevenness = head->unevenness,
 		.iterations = head->iterations,
 		.rank = head->rank,
 		.design_rank = head->design_rank
