@@ -250,7 +250,8 @@ find_posterior(const State *state, const WmlcGram *known, WmlcPosterior *posteri
 		.moments = state->known,
 		.moments_lo = lo,
 		.rows = (double) wmlc_gram_weighted_rows(known),
-		.poll = state->options.poll
+		.poll = state->options.poll,
+		.mean_only = true
 	};
 
 	select_sums(state, known, state->known, lo);

@@ -521,7 +521,8 @@ wmlc_target_gram(const WmlcPrior *prior, const WmlcGlmRows *rows, bool points, W
 			status = wmlc_posterior_of(prior, &(WmlcTarget) {
 				.moments = gram->sums,
 				.moments_lo = gram->sums + entries,
-				.poll = poll
+				.poll = poll,
+				.mean_only = true
 			}, &posterior, target.posterior);
 		if (status != WMLC_OK)
 			return status;

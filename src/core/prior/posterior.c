@@ -12,6 +12,7 @@
 #include "core/linalg/panels.h"
 #include "core/prior/posterior.h"
 #include "core/prior/prior_internal.h"
+#include "core/prior/uncertainty.h"
 
 /* Noise and scale of a task: rounds at the most, and the relative change to stop at. */
 #define MOST_ROUNDS 200
@@ -20,9 +21,6 @@
 /* A task whose noise comes out so many times as large as it began may be far away instead. */
 #define NOISY 2.0
 #define HELD_ROUNDS 20
-
-/* What is added to a covariance that may be singular, as a share of its diagonal. */
-#define SINGULAR 1e-10
 
 /* A noise that fewer than one in so many tasks have is no matter of scale. */
 #define RARE 1e5
@@ -43,7 +41,7 @@ typedef struct PosteriorMemory
 	double	   *left;			/* of it by the posterior mean */
 	double		within;			/* residual squares of the task's own regression */
 	double	   *root;			/* workspace */
-	int		   *order;			/* of features: those that differ between tasks first */
+	void	   *uncertainty;	/* workspace */
 } PosteriorMemory;
 
 static size_t
@@ -67,7 +65,7 @@ posterior_layout(int dims, WmlcPosterior *posterior, PosteriorMemory *memory, vo
 	memory->residual = wmlc_arena_doubles(&arena, d);
 	memory->left = wmlc_arena_doubles(&arena, d);
 	memory->root = wmlc_arena_doubles(&arena, wmlc_root_work(dims));
-	memory->order = wmlc_arena_take(&arena, d, sizeof(int));
+	memory->uncertainty = wmlc_arena_take(&arena, 1, wmlc_uncertainty_workspace(dims));
 	return arena.used;
 }
 
@@ -78,128 +76,6 @@ wmlc_posterior_workspace(int dims)
 	PosteriorMemory memory;
 
 	return posterior_layout(dims, &posterior, &memory, NULL);
-}
-
-/* Is a factor diagonal?  Then a row of zeros may be a feature without spread. */
-static bool
-is_diagonal(int d, const double *factor)
-{
-	for (int j = 0; j < d; j++)
-		for (int i = j + 1; i < d; i++)
-			if (factor[i + (size_t) j * d] != 0.0)
-				return false;
-	return true;
-}
-
-static bool
-has_spread(const WmlcPrior *prior, int feature)
-{
-	int			d = prior->dims;
-
-	for (int j = 0; j <= feature; j++)
-		if (prior->factor[feature + (size_t) j * d] != 0.0)
-			return true;
-	return false;
-}
-
-/*
- * What is left of the covariance of some features' means, `chosen`, once those of
- * the others are known: C_rr - C_ro C_oo^-1 C_or, to the first chosen x chosen
- * numbers of the answer.  Others stand behind in `order`.
- */
-static const double *
-conditional_covariance(const double *covariance, int d, int chosen, const int *order, double *work)
-{
-	int			others = d - chosen;
-	double	   *result = work;
-	double	   *square = result + (size_t) chosen * chosen;
-	double	   *beside = square + (size_t) others * others;
-
-	for (int j = 0; j < d; j++)
-		for (int i = 0; i < d; i++)
-		{
-			double		entry = covariance[order[i] + (size_t) order[j] * d];
-
-			if (i < chosen && j < chosen)
-				result[i + (size_t) j * chosen] = entry;
-			else if (i >= chosen && j < chosen)
-				beside[i - chosen + (size_t) j * others] = entry;
-			else if (i >= chosen)
-				square[i - chosen + (size_t) (j - chosen) * others] = i != j ? entry
-					: entry > 0.0 ? entry * (1.0 + SINGULAR) : 1.0;
-		}
-	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', others, square, others) != 0)
-		return result;
-	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, others, chosen,
-				1.0, square, others, beside, others);
-	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, chosen, chosen, others, -1.0, beside,
-				others, beside, others, 1.0, result, chosen);
-	return result;
-}
-
-/* n of posterior.h */
-static double
-source_degrees(const WmlcPrior *prior)
-{
-	return fmax(prior->effective_tasks - prior->descriptors, 1.0);
-}
-
-/* How many times C is to be added for features that differ between tasks: see posterior.h */
-static double
-find_factor(WmlcPosterior *posterior)
-{
-	const WmlcPrior *prior = posterior->prior;
-	double		tasks = source_degrees(prior);
-	double		own = posterior->own_share;
-	double		told = posterior->used + own;
-
-	posterior->tasks_left = fmax(tasks - told, 1.0);
-	return (tasks + prior->effective_tasks * (tasks + posterior->distance + own)) / posterior->tasks_left
-		- prior->effective_tasks;
-}
-
-/*
- * C, and more of it for the features that differ between tasks: see posterior.h.  Features
- * without spread in a fit that found some are fixed, unless it is on the boundary of a diagonal S,
- * where one cannot know.
- */
-static void
-add_uncertainty(WmlcPosterior *posterior, PosteriorMemory *memory)
-{
-	const WmlcPrior *prior = posterior->prior;
-	int			d = prior->dims;
-	bool		all = prior->rank == 0 || (prior->singular && is_diagonal(d, prior->factor));
-	double	   *covariance = memory->mean_covariance;
-	const double *from = posterior->mean_covariance;
-	double		extra = find_factor(posterior) - 1.0;
-	int			chosen = 0;
-	int			others = d;
-
-	if (from == NULL)
-		return;
-	for (int i = d; i-- > 0;)
-	{
-		if (!all && !has_spread(prior, i))
-			memory->order[--others] = i;
-	}
-	for (int i = 0; i < d; i++)
-	{
-		if (all || has_spread(prior, i))
-			memory->order[chosen++] = i;
-	}
-	if (covariance != from)
-		memcpy(covariance, from, (size_t) d * d * sizeof(double));
-	if (chosen < d)
-		from = conditional_covariance(from, d, chosen, memory->order, memory->root);
-	for (int j = 0; j < chosen; j++)
-		for (int i = 0; i < chosen; i++)
-		{
-			int			at_i = chosen < d ? memory->order[i] : i;
-			int			at_j = chosen < d ? memory->order[j] : j;
-
-			covariance[at_i + (size_t) at_j * d] += extra * from[i + (size_t) j * chosen];
-		}
-	posterior->mean_covariance = covariance;
 }
 
 /* The prior's mean for this task, Gamma g, and the covariance of that. */
@@ -528,13 +404,16 @@ explain_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory
 }
 
 /* What intervals need of the task. */
-static void
-finish_task(WmlcPosterior *posterior, PosteriorMemory *memory)
+static WmlcStatus
+finish_task(WmlcPosterior *posterior, PosteriorMemory *memory, bool mean_only)
 {
 	posterior->used = count_used(posterior);
-	posterior->own_share = find_own_share(posterior, memory);
+	if (!mean_only)
+		posterior->own_share = find_own_share(posterior, memory);
 	measure_task(posterior, memory);
-	add_uncertainty(posterior, memory);
+	if (mean_only)
+		return WMLC_OK;
+	return wmlc_add_uncertainty(posterior, memory->residual, memory->mean_covariance, memory->uncertainty);
 }
 
 WmlcStatus
@@ -555,6 +434,8 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 	posterior->noise_degrees = prior->noise_shape > 0.0 ? 2.0 * prior->noise_shape : INFINITY;
 	posterior->spread_degrees = prior->spread_degrees > 0.0 ? prior->spread_degrees : INFINITY;
 	posterior->prepared = false;
+	posterior->own_share = 0.0;
+	posterior->tasks_left = wmlc_source_degrees(prior);
 	memset(posterior->triangle, 0, (size_t) d * d * sizeof(double));
 	memset(memory.residual, 0, d * sizeof(double));
 	status = find_mean(prior, target->descriptor, posterior, &memory);
@@ -565,9 +446,10 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 
 	status = robust && target->moments != NULL ? explain_task(target, posterior, &memory)
 		: solve_posterior(posterior, &memory, prior->noise);
+	if (status == WMLC_OK)
+		status = finish_task(posterior, &memory, target->mean_only);
 	if (status != WMLC_OK)
 		return status;
-	finish_task(posterior, &memory);
 	cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->factor, d,
 				posterior->coef, 1);
 	cblas_daxpy(d, 1.0, posterior->mean, 1, posterior->coef, 1);
@@ -782,7 +664,7 @@ start_bounds(const WmlcPosterior *posterior, double level, const WmlcStudentTabl
 	Tails		noise = noise_tails(posterior);
 	double		tails = spread.estimated + spread.own + noise.estimated + noise.own;
 	double		drawn = (spread.own + noise.own) / tails;
-	double		tasks = source_degrees(posterior->prior);
+	double		tasks = wmlc_source_degrees(posterior->prior);
 	WmlcBounds	bounds = {
 		.level = level,
 		.table = table,

@@ -9,25 +9,10 @@
  *
  * so S may be singular.  A task without rows has the prior itself.
  *
- * Intervals add to V what is not known of the prior.  With H = dm/dmu, and C the
- * sampling covariance of mu, the error of m has variance V + H C H'.  S is only
- * an estimate, too.  Where the task's rows tell q directions of w exactly, the others follow
- * from these as in a regression on q variables that n = J - 1 tasks teach: squares
- * that are left have n - q degrees of freedom but were divided by n, and the coefficients of
- * the regression have errors, in proportion to D, the squared distance of w from mu in units of S.
- * So the variance is that of
+ * Intervals add to V what is not known of the prior, H (C + E) H': see uncertainty.h, which also says
+ * how many degrees of freedom S has.
  *
- *	  f = (n + D) / (n - q)
- *
- * times S and the noise of a typical source, which is J C, and n / (n - q) times C:
- * V + ((f - 1) J + n / (n - q)) H C H'.  Where the rows tell directions in part, q adds up the
- * shares.  That is right to the order of 1 / n but for the share k of the very direction that is to be
- * told, by whose error H is wrong once more (Kackar, Harville 1984; Prasad, Rao 1990): then
- * f = (n + D + k) / (n - q - k), and n - q - k for n - q, where k is the mean share of
- * directions, as much as is left of each.  Fixed features have no S, and the C on top is that of the
- * others were the fixed ones known.
- *
- * The error is then the sum of a part that goes with S, of n - q - k degrees of freedom, and
+ * The error is then the sum of a part that goes with S, and of
  * one that goes with s2, both with Student's t.  If variances of tasks are drawn from a
  * distribution, the bound b of such a sum is near
  *
@@ -55,6 +40,7 @@ typedef struct WmlcTarget
 	double		rows;			/* 0: unknown; then its noise is the prior's */
 	WmlcPoll	poll;
 	const double *descriptor;	/* g of them, or NULL if the prior has but the constant */
+	bool		mean_only;		/* nobody asks for bounds, which cost as much again */
 } WmlcTarget;
 
 typedef struct WmlcPosterior
@@ -62,7 +48,7 @@ typedef struct WmlcPosterior
 	const WmlcPrior *prior;
 	const double *mean;			/* the prior's, for this task */
 	const double *mean_covariance;	/* with what is not known of S on top */
-	double		tasks_left;		/* n - q - k, one at the least */
+	double		tasks_left;		/* degrees of freedom of S, one at the least */
 	double	   *coef;			/* m */
 	double	   *factor;			/* L / sqrt(precision), d x d by columns */
 	double	   *triangle;		/* R of the task, d x d by columns */

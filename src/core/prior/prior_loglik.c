@@ -57,6 +57,7 @@ wmlc_prior_loglik(const WmlcPrior *prior, const WmlcPriorTasks *tasks, WmlcPoll 
 			.moments_lo = tasks->moments_lo == NULL ? NULL : tasks->moments_lo + j * size,
 			.rows = tasks->rows[j],
 			.poll = poll,
+			.mean_only = true,
 			.descriptor = tasks->descriptors == NULL ? NULL
 			: tasks->descriptors + j * prior->descriptors
 		};

@@ -52,11 +52,12 @@ get_descriptor(FunctionCallInfo fcinfo, int argument, const WmlcPrior *prior)
 	return descriptor;
 }
 
-/* The posterior of the arguments (prior, gram) and the descriptor's. */
+/* The posterior of the arguments (prior, gram) and the descriptor's, with or without what bounds need. */
 static void
-get_posterior(FunctionCallInfo fcinfo, int descriptor, WmlcPrior *prior, WmlcPosterior *posterior)
+get_posterior(FunctionCallInfo fcinfo, int descriptor, bool mean_only, WmlcPrior *prior,
+			  WmlcPosterior *posterior)
 {
-	WmlcTarget	target = {.poll = wml_poll};
+	WmlcTarget	target = {.poll = wml_poll, .mean_only = mean_only};
 
 	*prior = wml_prior_view(PG_GETARG_PRIOR(0));
 	target.descriptor = get_descriptor(fcinfo, descriptor, prior);
@@ -91,7 +92,7 @@ wml_posterior_coef(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	get_posterior(fcinfo, 2, &prior, &posterior);
+	get_posterior(fcinfo, 2, true, &prior, &posterior);
 	result = wml_array_new_vector(prior.dims, &element);
 	memcpy(element, posterior.coef, prior.dims * sizeof(double));
 	PG_RETURN_ARRAYTYPE_P(result);
@@ -112,7 +113,7 @@ wml_posterior(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	get_posterior(fcinfo, 3, &prior, &posterior);
+	get_posterior(fcinfo, 3, false, &prior, &posterior);
 	d = prior.dims;
 	names = wml_feature_names(fcinfo, 2, d);
 	covariance = (double *) palloc((Size) d * d * sizeof(double));
@@ -156,7 +157,7 @@ wml_task_fit(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	get_posterior(fcinfo, 2, &prior, &posterior);
+	get_posterior(fcinfo, 2, true, &prior, &posterior);
 	{
 		Datum		values[] = {
 			Float8GetDatum(posterior.weight),
@@ -229,7 +230,7 @@ fill_cache(FunctionCallInfo fcinfo, PredictCache *cache)
 	memset(cache->key, 0, sizeof(cache->key));
 	cache->prior.dims = 0;
 	old_context = MemoryContextSwitchTo(cache->context);
-	get_posterior(fcinfo, 4, &cache->prior, &cache->posterior);
+	get_posterior(fcinfo, 4, false, &cache->prior, &cache->posterior);
 	wmlc_posterior_prepare(&cache->posterior);
 	/* the view points into the argument, which may be gone by the next call */
 	cache->posterior.prior = &cache->prior;

@@ -1,0 +1,507 @@
+/*
+ * uncertainty.c
+ *	  What the sources leave open about a prior: see uncertainty.h.
+ *
+ * All of this concerns the features that differ between tasks alone, so matrices are as small as
+ * their number.
+ */
+#include <cblas.h>
+#include <lapacke.h>
+
+#include "core/base/arena.h"
+#include "core/linalg/eigen.h"
+#include "core/linalg/panels.h"
+#include "core/prior/prior_internal.h"
+#include "core/prior/uncertainty.h"
+
+/* What is added to a covariance that may be singular, as a share of its diagonal. */
+#define SINGULAR 1e-10
+
+/* The information about coefficients is that at an S so many standard errors larger. */
+#define STANDARD_ERRORS 2.0
+
+/* Of a direction's S / T: see the exponent in uncertainty.h. */
+#define HELD_TASKS 0.5
+#define HELD_SHARE 0.5
+
+/* Shares below this may be rounding. */
+#define ROUNDED 1e-9
+
+/* More descriptors than this are not looked into. */
+#define MOST_DESCRIPTORS 32
+
+typedef struct Uncertainty
+{
+	int			count;			/* p: features that differ */
+	int		   *order;			/* these first */
+	bool		diagonal;		/* S is */
+
+	/* Numbers of uncertainty.h; those of one task have the shares q and k, and D. */
+	double		tasks;			/* n */
+	double		evenness;		/* e, with tasks that are missing, */
+	double		missing;		/* so many of them */
+	double		gain;			/* b */
+	double		used;			/* q */
+	double		distance;		/* D */
+
+	double	   *typical;		/* T, all of them count x count by columns */
+	double	   *spread;			/* S, and what it is too small by */
+	double	   *extra;			/* E */
+	double	   *rows;			/* the task's, as a triangle; then Z, P = Z'Z */
+	double	   *residual;		/* and their residuals */
+	double	   *vectors;		/* eigenvectors of Z T Z' */
+	double	   *shares;			/* and its values, k */
+	double	   *images;			/* T Z' times vectors */
+	double	   *work;			/* count x count more */
+	double	   *wide;			/* dims x (dims + 1) */
+	double	   *tau;
+	double	   *lapack;
+} Uncertainty;
+
+static size_t
+uncertainty_layout(Uncertainty *u, int dims, void *work)
+{
+	WmlcArena	arena = {work, 0};
+	size_t		square = (size_t) dims * dims;
+
+	u->order = wmlc_arena_take(&arena, dims, sizeof(int));
+	u->typical = wmlc_arena_doubles(&arena, square);
+	u->spread = wmlc_arena_doubles(&arena, square);
+	u->extra = wmlc_arena_doubles(&arena, square);
+	u->rows = wmlc_arena_doubles(&arena, square);
+	u->residual = wmlc_arena_doubles(&arena, dims);
+	u->vectors = wmlc_arena_doubles(&arena, square);
+	u->shares = wmlc_arena_doubles(&arena, dims);
+	u->images = wmlc_arena_doubles(&arena, square);
+	u->work = wmlc_arena_doubles(&arena, square);
+	u->wide = wmlc_arena_doubles(&arena, square + dims);
+	u->tau = wmlc_arena_doubles(&arena, dims + 1);
+	u->lapack = wmlc_arena_doubles(&arena, wmlc_eigen_work(dims + 1));
+	return arena.used;
+}
+
+size_t
+wmlc_uncertainty_workspace(int dims)
+{
+	Uncertainty u;
+
+	return uncertainty_layout(&u, dims, NULL);
+}
+
+double
+wmlc_source_degrees(const WmlcPrior *prior)
+{
+	return fmax(prior->effective_tasks - prior->descriptors, 1.0);
+}
+
+/* ---- the prior ---- */
+
+/* Is a factor diagonal?  Then a row of zeros may be a feature without spread. */
+static bool
+is_diagonal(int d, const double *factor)
+{
+	for (int j = 0; j < d; j++)
+		for (int i = j + 1; i < d; i++)
+			if (factor[i + (size_t) j * d] != 0.0)
+				return false;
+	return true;
+}
+
+static bool
+has_spread(const WmlcPrior *prior, int feature)
+{
+	int			d = prior->dims;
+
+	for (int j = 0; j <= feature; j++)
+		if (prior->factor[feature + (size_t) j * d] != 0.0)
+			return true;
+	return false;
+}
+
+/*
+ * Features without spread in a fit that found some are fixed, unless it is on the boundary of a
+ * diagonal S, where one cannot know.
+ */
+static void
+choose_features(Uncertainty *u, const WmlcPrior *prior)
+{
+	int			d = prior->dims;
+	bool		diagonal = is_diagonal(d, prior->factor);
+	bool		all = prior->rank == 0 || (prior->singular && diagonal);
+	int			others = d;
+
+	u->count = 0;
+	u->diagonal = diagonal && prior->rank > 1;
+	for (int i = d; i-- > 0;)
+		if (!all && !has_spread(prior, i))
+			u->order[--others] = i;
+	for (int i = 0; i < d; i++)
+		if (all || has_spread(prior, i))
+			u->order[u->count++] = i;
+}
+
+/*
+ * What is left of the covariance of the chosen features' means once those of the others are known:
+ * C_rr - C_ro C_oo^-1 C_or.
+ */
+static void
+conditional_covariance(Uncertainty *u, const double *covariance, int d)
+{
+	int			chosen = u->count;
+	int			others = d - chosen;
+	double	   *square = u->work;
+	double	   *beside = u->wide;
+
+	for (int j = 0; j < d; j++)
+		for (int i = 0; i < d; i++)
+		{
+			double		entry = covariance[u->order[i] + (size_t) u->order[j] * d];
+
+			if (i < chosen && j < chosen)
+				u->typical[i + (size_t) j * chosen] = entry;
+			else if (i >= chosen && j < chosen)
+				beside[i - chosen + (size_t) j * others] = entry;
+			else if (i >= chosen)
+				square[i - chosen + (size_t) (j - chosen) * others] = i != j ? entry
+					: entry > 0.0 ? entry * (1.0 + SINGULAR) : 1.0;
+		}
+	if (others == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', others, square, others) != 0)
+		return;
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, others, chosen,
+				1.0, square, others, beside, others);
+	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, chosen, chosen, others, -1.0, beside,
+				others, beside, others, 1.0, u->typical, chosen);
+}
+
+/*
+ * With descriptors g the covariance of Gamma g is g'B g T, where B, known up to a factor, is the inverse
+ * of the sum of all g g'.  The first of g is 1, so the least of g'B g is 1 / J; this is how many
+ * times as large it is.
+ */
+static double
+find_leverage(const WmlcPosterior *posterior, int feature)
+{
+	const WmlcPrior *prior = posterior->prior;
+	int			g = prior->descriptors;
+	size_t		d = prior->dims;
+	size_t		means = d * g;
+	double		b[MOST_DESCRIPTORS * MOST_DESCRIPTORS];
+	double		unit[MOST_DESCRIPTORS] = {1.0};
+
+	if (g <= 1 || g > MOST_DESCRIPTORS)
+		return 1.0;
+	for (int k = 0; k < g; k++)
+		for (int l = 0; l < g; l++)
+			b[k + l * g] = prior->mean_covariance[(l * d + feature) * means + k * d + feature];
+	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', g, b, g) != 0)
+		return 1.0;
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, g, b, g, unit, 1);
+	return fmax(posterior->mean_covariance[feature + feature * d] * cblas_ddot(g, unit, 1, unit, 1), 1.0);
+}
+
+/* T and S of this task */
+static void
+find_covariances(Uncertainty *u, const WmlcPosterior *posterior)
+{
+	const WmlcPrior *prior = posterior->prior;
+	int			d = prior->dims;
+	int			p = u->count;
+	double	   *factor = u->wide;
+
+	conditional_covariance(u, posterior->mean_covariance, d);
+	cblas_dscal(p * p, prior->effective_tasks / (posterior->precision * find_leverage(posterior, u->order[0])),
+				u->typical, 1);
+	for (int j = 0; j < d; j++)
+		for (int i = 0; i < p; i++)
+			factor[i + (size_t) j * p] = posterior->factor[u->order[i] + (size_t) j * d];
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, p, p, d, 1.0, factor, p, factor, p, 0.0,
+				u->spread, p);
+}
+
+/* What S is too small by, to E and T */
+static void
+restore_scale(Uncertainty *u, const WmlcPrior *prior)
+{
+	size_t		square = (size_t) u->count * u->count;
+	double		uneven = fmin(prior->evenness / u->tasks * prior->unevenness, u->count);
+	double		divided = prior->restricted ? 0.0 : fmax(prior->effective_tasks / u->tasks - 1.0, 0.0);
+
+	for (size_t i = 0; i < square; i++)
+	{
+		u->extra[i] = uneven * u->spread[i] + divided * u->typical[i];
+		u->typical[i] += u->extra[i];
+	}
+}
+
+/*
+ * The noise of a typical source, T - S, and tr noise^-1 T.  Robust fits may have an S that T does
+ * not match; then the features' own scales are as good a guess.
+ */
+static double
+find_noise(Uncertainty *u)
+{
+	int			p = u->count;
+	double	   *noise = u->work;
+	double	   *root = u->vectors;
+	double	   *ratio = u->images;
+	double		trace = 0.0;
+
+	for (size_t i = 0; i < (size_t) p * p; i++)
+		noise[i] = u->typical[i] - u->extra[i] - u->spread[i];
+	for (int i = 0; i < p; i++)
+		noise[i + (size_t) i * p] += SINGULAR * u->typical[i + (size_t) i * p];
+	memcpy(root, noise, (size_t) p * p * sizeof(double));
+	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', p, root, p) != 0)
+	{
+		memset(noise, 0, (size_t) p * p * sizeof(double));
+		for (int i = 0; i < p; i++)
+			noise[i + (size_t) i * p] = u->typical[i + (size_t) i * p];
+		return p;
+	}
+	memcpy(ratio, u->typical, (size_t) p * p * sizeof(double));
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, p, 1.0, root, p, ratio, p);
+	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, p, p, 1.0, root, p, ratio, p);
+	for (int i = 0; i < p; i++)
+		trace += ratio[i + (size_t) i * p];
+	return trace;
+}
+
+/* As many tasks of even spread as are missing */
+static void
+add_missing(Uncertainty *u)
+{
+	int			p = u->count;
+	double		share,
+				scale;
+
+	u->missing = u->diagonal ? 0.0 : fmax(p - u->tasks - u->evenness, 0.0);
+	if (u->missing == 0.0)
+		return;
+	u->evenness += u->missing;
+	share = u->missing / (u->tasks + u->evenness);
+	scale = find_noise(u) / p;
+	if (!isfinite(scale))
+		return;
+	for (size_t i = 0; i < (size_t) p * p; i++)
+	{
+		double		change = share * (scale * u->work[i] - u->typical[i]);
+
+		u->extra[i] += change;
+		u->typical[i] += change;
+	}
+}
+
+static void
+describe_sources(Uncertainty *u, const WmlcPosterior *posterior)
+{
+	const WmlcPrior *prior = posterior->prior;
+
+	u->tasks = wmlc_source_degrees(prior);
+	u->evenness = prior->evenness;
+	find_covariances(u, posterior);
+	restore_scale(u, prior);
+	add_missing(u);
+	u->gain = (u->tasks - u->evenness) / (u->tasks + u->evenness);
+}
+
+/* ---- the task ---- */
+
+/* The task's rows of the chosen features as a triangle, in units of its noise */
+static WmlcStatus
+read_rows(Uncertainty *u, const WmlcPosterior *posterior, const double *residual)
+{
+	int			d = posterior->prior->dims;
+	int			p = u->count;
+	double		scale = 1.0 / posterior->sd;
+
+	for (int j = 0; j < p; j++)
+		for (int i = 0; i < d; i++)
+			u->wide[i + (size_t) j * d] = scale * posterior->triangle[i + (size_t) u->order[j] * d];
+	for (int i = 0; i < d; i++)
+		u->wide[i + (size_t) p * d] = scale * residual[i];
+	if (p < d && wmlc_panel_qr(d, p + 1, u->wide, u->tau, u->lapack, (int) wmlc_eigen_work(d + 1),
+							   posterior->poll) != WMLC_OK)
+		return WMLC_INTERRUPTED;
+	for (int j = 0; j < p; j++)
+		for (int i = 0; i < p; i++)
+			u->rows[i + (size_t) j * p] = i <= j ? u->wide[i + (size_t) j * d] : 0.0;
+	cblas_dcopy(p, u->wide + (size_t) p * d, 1, u->residual, 1);
+	return WMLC_OK;
+}
+
+/* The root of I + R S R' for a share of T in place of S */
+static bool
+find_root(Uncertainty *u, double share, double *root)
+{
+	int			p = u->count;
+	double	   *product = u->work;
+
+	for (size_t i = 0; i < (size_t) p * p; i++)
+		u->images[i] = (1.0 - share) * (u->spread[i] + u->extra[i]) + share * u->typical[i];
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, p, p, p, 1.0, u->images, p, u->rows, p, 0.0,
+				product, p);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p, p, p, 1.0, u->rows, p, product, p, 0.0,
+				root, p);
+	for (int i = 0; i < p; i++)
+		root[i + (size_t) i * p] += 1.0;
+	return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', p, root, p) == 0;
+}
+
+/* Z, and the residuals likewise */
+static bool
+whiten_rows(Uncertainty *u)
+{
+	int			p = u->count;
+	double		share = STANDARD_ERRORS * sqrt(2.0 / (u->tasks + u->evenness));
+	double	   *root = u->vectors;
+
+	if (!(find_root(u, fmin(share, 1.0), root) || find_root(u, 1.0, root)))
+		return false;
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, p, 1.0, root, p,
+				u->rows, p);
+	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, p, root, p, u->residual, 1);
+	return true;
+}
+
+/* D, q and k; numbers that overflow leave C as it is. */
+static WmlcStatus
+describe_task(Uncertainty *u, WmlcPoll poll)
+{
+	int			p = u->count;
+	double	   *pull = u->tau;
+	WmlcStatus	status;
+
+	cblas_dgemv(CblasColMajor, CblasTrans, p, p, 1.0, u->rows, p, u->residual, 1, 0.0, pull, 1);
+	cblas_dgemv(CblasColMajor, CblasNoTrans, p, p, 1.0, u->typical, p, pull, 1, 0.0, u->residual, 1);
+	u->distance = fmax(cblas_ddot(p, pull, 1, u->residual, 1), 0.0);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, p, p, p, 1.0, u->typical, p, u->rows, p, 0.0,
+				u->work, p);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p, p, p, 1.0, u->rows, p, u->work, p, 0.0,
+				u->vectors, p);
+	for (size_t i = 0; i < (size_t) p * p; i++)
+		if (!isfinite(u->vectors[i]))
+			return WMLC_NOT_FINITE;
+	status = wmlc_eigen(p, u->vectors, u->shares, u->lapack, poll);
+	if (status != WMLC_OK)
+		return status;
+	u->used = 0.0;
+	for (int i = 0; i < p; i++)
+		u->used += u->shares[i] = fmax(u->shares[i], 0.0);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p, p, p, 1.0, u->work, p, u->vectors, p,
+				0.0, u->images, p);
+	return WMLC_OK;
+}
+
+/* ---- both ---- */
+
+/* n less what directions with a share of q take */
+static double
+degrees_left(const Uncertainty *u, double degrees, double others)
+{
+	return fmax(degrees - (u->diagonal ? 0.0 : u->gain * others), 1.0);
+}
+
+/* E / T of a direction with share k */
+static double
+find_extra(const Uncertainty *u, double share)
+{
+	double		tasks = u->tasks + u->evenness;
+
+	if (u->diagonal)
+		return share > 0.0 ? (2.0 * u->distance / u->used + 3.0) * share / tasks : 0.0;
+	return (tasks + u->distance + (u->gain + 2.0) * share) / degrees_left(u, tasks, u->used - share) - 1.0;
+}
+
+/* How many degrees of freedom the tails have: of all tasks in a direction of share k */
+static double
+find_tails(const Uncertainty *u, double share)
+{
+	double		degrees = u->tasks;
+
+	if (u->evenness > 0.0)
+		degrees = (u->tasks + u->evenness) / (1.0 + u->evenness / (u->tasks * u->count));
+	return degrees_left(u, degrees, u->used - share) + share;
+}
+
+/* S / T in the directions of the eigenvectors, to `held`; Z is no longer needed then. */
+static void
+find_held(Uncertainty *u, double *held)
+{
+	int			p = u->count;
+	double	   *weights = u->work;	/* Z'v, whose T has the length k */
+	double	   *product = u->rows;
+
+	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, p, p, p, 1.0, u->rows, p, u->vectors, p, 0.0,
+				weights, p);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p, p, p, 1.0, u->spread, p, weights, p, 0.0,
+				product, p);
+	for (int i = 0; i < p; i++)
+		held[i] = u->shares[i] > ROUNDED
+			? wmlc_clamp(cblas_ddot(p, weights + (size_t) i * p, 1, product + (size_t) i * p, 1) / u->shares[i],
+						 0.0, 1.0)
+			: 1.0;
+}
+
+/*
+ * E, and what is to be added to C: that of directions that the rows do not tell for all, and what
+ * others have on top of it
+ */
+static void
+find_all(Uncertainty *u, const WmlcPosterior *posterior)
+{
+	int			p = u->count;
+	double		tasks = u->tasks + u->evenness;
+	double		common = find_extra(u, 0.0);
+	double		mean = (tasks / degrees_left(u, tasks, u->used - posterior->own_share) - 1.0)
+		/ posterior->prior->effective_tasks;
+	double		exponent = HELD_SHARE * (HELD_TASKS + u->missing) / tasks;
+	double	   *held = u->tau;
+	double	   *scaled = u->work;
+
+	find_held(u, held);
+	for (int k = 0; k < p; k++)
+	{
+		double		extra = find_extra(u, u->shares[k]) * pow(held[k], exponent);
+		double		scale = u->shares[k] > ROUNDED ? (extra - common) / u->shares[k] : 0.0;
+
+		for (int i = 0; i < p; i++)
+			scaled[i + (size_t) k * p] = scale * u->images[i + (size_t) k * p];
+	}
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, p, p, p, 1.0, scaled, p, u->images, p, 1.0,
+				u->extra, p);
+	cblas_daxpy(p * p, common + mean, u->typical, 1, u->extra, 1);
+}
+
+WmlcStatus
+wmlc_add_uncertainty(WmlcPosterior *posterior, const double *residual, double *covariance, void *work)
+{
+	const WmlcPrior *prior = posterior->prior;
+	int			d = prior->dims;
+	const double *from = posterior->mean_covariance;
+	Uncertainty u;
+	WmlcStatus	status;
+
+	(void) uncertainty_layout(&u, d, work);
+	if (from == NULL || !(prior->effective_tasks > 0.0))
+		return WMLC_OK;
+	choose_features(&u, prior);
+	if (u.count == 0)
+		return WMLC_OK;
+	describe_sources(&u, posterior);
+	if (read_rows(&u, posterior, residual) != WMLC_OK)
+		return WMLC_INTERRUPTED;
+	if (covariance != from)
+		memcpy(covariance, from, (size_t) d * d * sizeof(double));
+	posterior->mean_covariance = covariance;
+	if (!whiten_rows(&u))
+		return WMLC_OK;
+	status = describe_task(&u, posterior->poll);
+	if (status != WMLC_OK)
+		return status == WMLC_INTERRUPTED ? status : WMLC_OK;
+	find_all(&u, posterior);
+	for (int j = 0; j < u.count; j++)
+		for (int i = 0; i < u.count; i++)
+			covariance[u.order[i] + (size_t) u.order[j] * d] += u.extra[i + (size_t) j * u.count];
+	posterior->tasks_left = find_tails(&u, posterior->own_share);
+	return WMLC_OK;
+}
