@@ -336,35 +336,53 @@ covered(const Sums *sums, int level)
 	return sums->covered[level] / sums->tasks;
 }
 
+/* A cell: a number for each count of known rows */
 static void
-print_scene(const Scene *scene, Sums sums[KNOWN][MODELS])
+print_cell(Sums sums[KNOWN][MODELS], Model model, int level)
 {
+	printf(" |");
 	for (int k = 0; k < KNOWN; k++)
-	{
-		const Sums *plain = &sums[k][PLAIN];
-		const Sums *robust = &sums[k][ROBUST];
-		const Sums *best = &sums[k][BEST];
+		printf(level < 0 ? " %.2f" : " %.3f", level < 0 ? error(&sums[k][model]) : covered(&sums[k][model], level));
+}
 
-		printf("| %s | %d | %d | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f |\n", scene->what, scene->sources,
-			   known_rows[k], error(plain), error(robust), error(best), covered(plain, 1), covered(robust, 0),
-			   covered(robust, 1), covered(robust, 2), covered(best, 1));
-	}
-	if (scene->noise_spread == 0.0)
-		return;
+static void
+print_coverage(const Scene *scene, Sums sums[KNOWN][MODELS])
+{
+	printf("| %s | %d", scene->what, scene->sources);
+	print_cell(sums, PLAIN, 1);
+	for (int l = 0; l < LEVELS; l++)
+		print_cell(sums, ROBUST, l);
+	print_cell(sums, BEST, 1);
+	printf(" |\n");
+	fflush(stdout);
+}
+
+static void
+print_errors(const Scene *scene, Sums sums[KNOWN][MODELS])
+{
+	printf("| %s | %d", scene->what, scene->sources);
+	for (Model model = PLAIN; model < MODELS; model++)
+		print_cell(sums, model, -1);
+	printf(" |\n");
+}
+
+static void
+print_fifths(const Scene *scene, Sums sums[KNOWN][MODELS])
+{
+	printf("%s: 90 %% intervals in the quietest and the noisiest fifth of tasks\n", scene->what);
 	for (int k = 0; k < KNOWN; k++)
 	{
-		printf("    %d known rows, 90 %% intervals in the quietest and the noisiest fifth of tasks:", known_rows[k]);
+		printf("| %d", known_rows[k]);
 		for (Model model = PLAIN; model < MODELS; model++)
-			printf(" %s %.2f %.2f", model == PLAIN ? "plain" : model == ROBUST ? "robust" : "best",
-				   sums[k][model].quiet / sums[k][model].quiet_tasks, sums[k][model].noisy / sums[k][model].noisy_tasks);
-		printf("\n");
+			printf(" | %.2f, %.2f", sums[k][model].quiet / sums[k][model].quiet_tasks,
+				   sums[k][model].noisy / sums[k][model].noisy_tasks);
+		printf(" |\n");
 	}
 }
 
 static void
-run(const Scene *scene, int worlds, uint64_t seed)
+run(const Scene *scene, int worlds, uint64_t seed, Sums sums[KNOWN][MODELS])
 {
-	Sums		sums[KNOWN][MODELS] = {0};
 	Scene		clean = *scene;
 	WmlcPrior	priors[MODELS];
 
@@ -381,7 +399,6 @@ run(const Scene *scene, int worlds, uint64_t seed)
 		free_prior(&priors[ROBUST]);
 	}
 	free_prior(&priors[BEST]);
-	print_scene(scene, sums);
 }
 
 /* Of fits with hardly any tasks, by REML */
@@ -426,13 +443,25 @@ main(int argc, char **argv)
 		{.what = "2 tasks", .sources = 2},
 		{.what = "2 tasks, evenness 4", .sources = 2, .evenness = 4}
 	};
+	const int	count = sizeof(scenes) / sizeof(scenes[0]);
+	Sums		(*sums)[KNOWN][MODELS] = calloc(count, sizeof(*sums));
 	int			worlds = argc > 1 ? atoi(argv[1]) : 100;
 
 	for (int l = 0; l < LEVELS; l++)
 		wmlc_student_table(levels[l], &tables[l]);
-	printf("| tasks | sources | known | error, plain | robust | best | 90 %%, plain | 50 %%, robust | 90 %% | 95 %% | 90 %%, best |\n");
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
-		run(&scenes[i], worlds, 100 + i);
+	printf("Coverage with 0, 3, 6 and 12 known rows:\n| tasks | sources | plain, 90 %% | robust, 50 %% | 90 %% | 95 %% | best, 90 %% |\n");
+	for (int i = 0; i < count; i++)
+	{
+		run(&scenes[i], worlds, 100 + i, sums[i]);
+		print_coverage(&scenes[i], sums[i]);
+	}
+	printf("Errors:\n| tasks | sources | plain | robust | best |\n");
+	for (int i = 0; i < count; i++)
+		print_errors(&scenes[i], sums[i]);
+	for (int i = 0; i < count; i++)
+		if (scenes[i].noise_spread > 0.0)
+			print_fifths(&scenes[i], sums[i]);
+	free(sums);
 	print_memory();
 	return check_summary();
 }
