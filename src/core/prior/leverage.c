@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/prior/prior_internal.h"
 
@@ -51,13 +52,14 @@ by_size(const void *a, const void *b)
 
 /* Judge one feature, and keep it if it is farther beyond its limit than the one before. */
 static WmlcStatus
-judge(const WmlcPriorTasks *tasks, int constant, int feature, WmlcPoll poll, double *sorted,
+judge(const WmlcPriorTasks *tasks, int constant, int feature, WmlcPoll poll, double *sorted, bool *marked,
 	  double *farthest, WmlcLeverage *leverage)
 {
 	size_t		count = 0;
 	double		middle,
+				most,
 				limit;
-	WmlcLeverage found = {.feature = feature, .ratio = -INFINITY};
+	WmlcLeverage found = {.feature = feature};
 
 	for (size_t j = 0; j < tasks->count; j++)
 	{
@@ -70,38 +72,43 @@ judge(const WmlcPriorTasks *tasks, int constant, int feature, WmlcPoll poll, dou
 		return WMLC_OK;
 	qsort(sorted, count, sizeof(double), by_size);
 	middle = sorted[(count - 1) / 2];
+	most = sorted[count - 1];
 	limit = wmlc_upper_limit(sorted, count, WMLC_LEVERAGE_FAR);
 
 	/* where the feature is the same in all rows of most tasks, any variance would be too much */
-	if (!(middle > log(DBL_MIN)) || !(sorted[count - 1] - limit > *farthest))
+	if (!(middle > log(DBL_MIN) && most > limit))
 		return WMLC_OK;
-	*farthest = sorted[count - 1] - limit;
 	for (size_t j = 0; j < tasks->count; j++)
 	{
 		double		own = counts(tasks, j) ? log_variance(tasks, j, constant, feature) : -INFINITY;
 
-		if (own > limit)
-			found.tasks++;
-		if (own > found.ratio)
-		{
-			found.ratio = own;
+		if (!(own > limit))
+			continue;
+		marked[j] = true;
+		found.tasks++;
+		if (own == most)
 			found.worst = j;
-		}
 	}
-	found.ratio = exp(0.5 * (found.ratio - middle));
-	*leverage = found;
+	found.ratio = exp(0.5 * (most - middle));
+	if (most - limit > *farthest)
+	{
+		*farthest = most - limit;
+		*leverage = found;
+	}
 	return WMLC_OK;
 }
 
 WmlcStatus
-wmlc_leverage(const WmlcPriorTasks *tasks, int constant, WmlcPoll poll, double *work,
+wmlc_leverage(const WmlcPriorTasks *tasks, int constant, WmlcPoll poll, double *work, bool *marked,
 			  WmlcLeverage *leverage)
 {
 	double		farthest = 0.0;
 	WmlcStatus	status = WMLC_OK;
 
 	*leverage = (WmlcLeverage) {.feature = -1};
+	memset(marked, false, tasks->count * sizeof(bool));
 	for (int i = 0; i < tasks->dims && status == WMLC_OK; i++)
-		status = i == constant ? WMLC_OK : judge(tasks, constant, i, poll, work, &farthest, leverage);
+		status = i == constant ? WMLC_OK
+			: judge(tasks, constant, i, poll, work, marked, &farthest, leverage);
 	return status;
 }

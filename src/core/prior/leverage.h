@@ -26,8 +26,11 @@ typedef struct WmlcLeverage
 	double		ratio;			/* its standard deviation there, relative to the median task's */
 } WmlcLeverage;
 
-/* `constant` is a feature that is 1 in every row; work has a number for each task. */
+/*
+ * `constant` is a feature that is 1 in every row; work has a number for each task.  The tasks in which
+ * any feature varies too much are marked.
+ */
 extern WmlcStatus wmlc_leverage(const WmlcPriorTasks *tasks, int constant, WmlcPoll poll,
-								double *work, WmlcLeverage *leverage);
+								double *work, bool *marked, WmlcLeverage *leverage);
 
 #endif							/* WMLC_LEVERAGE_H */

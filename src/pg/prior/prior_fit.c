@@ -20,6 +20,9 @@
 #include "pg/prior/prior_fit.h"
 #include "pg/weights/alpha.h"
 
+/* The largest share of tasks that a robust prior takes for mistyped, one task at the least */
+#define MOST_SUSPECTS 0.1
+
 PG_FUNCTION_INFO_V1(wml_prior_fit);
 PG_FUNCTION_INFO_V1(wml_prior_accum);
 PG_FUNCTION_INFO_V1(wml_prior_final);
@@ -338,31 +341,71 @@ warn(const WmlcPrior *prior)
 				 errhint("Use more sources.")));
 }
 
-/* A covariate that may be mistyped */
-static void
-warn_of_leverage(const WmlTasks *tasks, const WmlPriorOptions *options, double count)
+/* Covariates that may be mistyped */
+typedef struct Suspects
 {
-	WmlcPriorTasks view = wml_tasks_view(tasks);
+	bool	   *marked;			/* of the tasks, those in which a feature varies too much */
+	Size		count;			/* of these */
+	Size		tasks;			/* that count at all */
+	bool		left_out;
+	WmlcLeverage leverage;
+} Suspects;
+
+static Suspects
+find_suspects(const WmlTasks *tasks, const WmlcPriorTasks *view)
+{
+	Suspects	suspects = {.leverage = {.feature = -1}};
+	WmlcPriorTasks plain = wml_tasks_view(tasks);
 	int			constant = 0;
 	double	   *work;
-	WmlcLeverage leverage;
-	char	   *name;
 
 	while (constant < tasks->dims && !tasks->constant[constant])
 		constant++;
 	if (constant == tasks->dims)
-		return;
+		return suspects;
+	suspects.marked = (bool *) wml_allocate(tasks->count, sizeof(bool));
 	work = (double *) wml_allocate(tasks->count, sizeof(double));
-	wml_check(wmlc_leverage(&view, constant, wml_poll, work, &leverage));
+	wml_check(wmlc_leverage(&plain, constant, wml_poll, work, suspects.marked, &suspects.leverage));
 	pfree(work);
-	if (leverage.feature < 0)
+	for (Size j = 0; j < tasks->count; j++)
+	{
+		suspects.count += suspects.marked[j];
+		suspects.tasks += view->rows[j] > 0.0 && view->alpha[j] > 0.0;
+	}
+	return suspects;
+}
+
+/* A robust prior does without them, unless they are too many to be mistakes. */
+static void
+leave_out(Suspects *suspects, const WmlPriorOptions *options, WmlcPriorTasks *view)
+{
+	double	   *alpha;
+
+	if (!(options->core.student || options->choose_tasks) || suspects->count == 0 ||
+		suspects->count > Max(MOST_SUSPECTS * suspects->tasks, 1.0))
 		return;
-	name = options->features != NULL ? TextDatumGetCString(options->features[leverage.feature])
-		: psprintf("%d", leverage.feature + 1);
+	alpha = (double *) wml_allocate(view->count, sizeof(double));
+	for (Size j = 0; j < view->count; j++)
+		alpha[j] = suspects->marked[j] ? 0.0 : view->alpha[j];
+	view->alpha = alpha;
+	suspects->left_out = true;
+}
+
+static void
+warn_of_suspects(const Suspects *suspects, const WmlPriorOptions *options)
+{
+	const WmlcLeverage *leverage = &suspects->leverage;
+	char	   *name;
+
+	if (leverage->feature < 0)
+		return;
+	name = options->features != NULL ? TextDatumGetCString(options->features[leverage->feature])
+		: psprintf("%d", leverage->feature + 1);
 	ereport(WML_WARNING,
-			(errmsg("feature %s varies too much in %zu of %.0f tasks", name, leverage.tasks, count),
-			 errdetail("Its standard deviation in source %zu is %.0f times that in the median task.",
-					   leverage.worst + 1, leverage.ratio),
+			(errmsg("feature %s varies too much in %zu of %zu tasks", name, leverage->tasks, suspects->tasks),
+			 errdetail("Its standard deviation in source %zu is %.0f times that in the median task.%s",
+					   leverage->worst + 1, leverage->ratio,
+					   suspects->left_out ? " The prior was learned without such tasks." : ""),
 			 errhint("Check the rows of these tasks: a mistyped value takes away what they tell of the feature. wml_second_moment and wml_mean say which they are.")));
 }
 
@@ -433,6 +476,7 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 {
 	WmlProgress progress = {0};
 	WmlcPriorTasks view = expand_tasks(tasks);
+	Suspects	suspects = find_suspects(tasks, &view);
 	WmlcPrior	prior;
 
 	options->core.poll = wml_poll;
@@ -441,10 +485,11 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 	view.temper = options->temper;
 	set_kinds(tasks, options);
 	wml_progress_due(&progress);
+	leave_out(&suspects, options, &view);
 	prior = fit_chosen(&view, options);
 	warn(&prior);
 	warn_of_spread(&prior, options, tasks->descriptors + 1, count_random(options, tasks->dims));
-	warn_of_leverage(tasks, options, prior.tasks);
+	warn_of_suspects(&suspects, options);
 	return store_prior(tasks, &prior,
 					   (options->core.method == WMLC_PRIOR_REML ? WML_PRIOR_REML : 0) |
 					   (options->core.covariance == WMLC_PRIOR_DIAGONAL ? WML_PRIOR_DIAGONAL : 0));

@@ -66,10 +66,15 @@ static WmlcLeverage
 judge(const WmlcPriorTasks *tasks)
 {
 	double	   *work = calloc(tasks->count, sizeof(double));
+	bool	   *marked = malloc(tasks->count * sizeof(bool));
 	WmlcLeverage leverage;
 
-	CHECK(wmlc_leverage(tasks, 0, (WmlcPoll) {0}, work, &leverage) == WMLC_OK, "status");
+	CHECK(wmlc_leverage(tasks, 0, (WmlcPoll) {0}, work, marked, &leverage) == WMLC_OK, "status");
+	for (size_t j = 0; j < tasks->count; j++)
+		CHECK(!marked[j] || leverage.feature >= 0, "task %zu", j);
+	CHECK(leverage.feature < 0 || marked[leverage.worst], "task %zu", leverage.worst);
 	free(work);
+	free(marked);
 	return leverage;
 }
 
