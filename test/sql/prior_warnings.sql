@@ -34,7 +34,8 @@ SELECT pg_temp.warns_of('one row', 'ARRAY[1, CASE WHEN task = 7 AND i = 2 THEN 1
 SELECT pg_temp.warns_of('one row in three tasks, robust', 'ARRAY[1, CASE WHEN task <= 3 AND i = 2 THEN 100 ELSE 1 END * x]', ', noise => ''own'', tasks => ''t'', features => ''{one,price}''');
 -- the robust prior does without these three, and without a tenth of all at the most
 SET wml.warnings = off;
-SELECT (wml_prior_info(wml_prior(gram, 1, wml_prior_options(tasks => word, noise => 'own')))).tasks, (wml_prior_info(wml_prior(more, 1, wml_prior_options(tasks => word, noise => 'own')))).tasks AS more
+SELECT (wml_prior_info(wml_prior(gram, 1, wml_prior_options(tasks => word, noise => 'own')))).tasks, (wml_prior_info(wml_prior(more, 1, wml_prior_options(tasks => word, noise => 'own')))).tasks AS more,
+	(wml_prior_info(wml_prior(gram, 1, wml_prior_options(tasks => word, noise => 'own', temper => 0.5)))).tasks AS tempered
 FROM (SELECT task, wml_gram(ARRAY[1, CASE WHEN task <= 3 AND i = 2 THEN 100 ELSE 1 END * x], y) AS gram, wml_gram(ARRAY[1, CASE WHEN task <= 7 AND i = 2 THEN 100 ELSE 1 END * x], y) AS more
 	  FROM (SELECT task, i, 2 + sin(i * i + task) AS x, sin(task) + cos(i * task) AS y FROM example) AS e GROUP BY task) AS g, unnest('{normal,t,auto}'::text[]) AS word GROUP BY word ORDER BY word;
 RESET wml.warnings;

@@ -379,15 +379,16 @@ find_suspects(const WmlTasks *tasks, const WmlcPriorTasks *view)
 static void
 leave_out(Suspects *suspects, const WmlPriorOptions *options, WmlcPriorTasks *view)
 {
-	double	   *alpha;
+	double	   *rows;
 
 	if (!(options->core.student || options->choose_tasks) || suspects->count == 0 ||
 		suspects->count > Max(MOST_SUSPECTS * suspects->tasks, 1.0))
 		return;
-	alpha = (double *) wml_allocate(view->count, sizeof(double));
+	/* without rows, because temper would raise a weight of zero */
+	rows = (double *) wml_allocate(view->count, sizeof(double));
 	for (Size j = 0; j < view->count; j++)
-		alpha[j] = suspects->marked[j] ? 0.0 : view->alpha[j];
-	view->alpha = alpha;
+		rows[j] = suspects->marked[j] ? 0.0 : view->rows[j];
+	view->rows = rows;
 	suspects->left_out = true;
 }
 
