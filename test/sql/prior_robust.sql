@@ -91,6 +91,16 @@ SELECT abs(mean[2][2] - 0.5) < 0.15 AS slope_by_size, error[2][2] < 0.1 AS error
 	abs((wml_posterior_coef(prior, NULL, '{6}'))[2] - (mean[2][1] + 6 * mean[2][2])) < 1e-9 AS new_task
 FROM (SELECT wml_prior(array_agg(gram), descriptors => array_agg(size)) AS prior, array_agg(gram) AS grams, array_agg(size) AS sizes FROM task WHERE NOT strange) AS fit,
 	wml_prior_mean(prior) AS mean, wml_prior_mean_error(prior) AS error, wml_prior_info(prior) AS d;
+-- which feature comes first does not matter, even where tasks have different rows
+SET wml.warnings = off;
+SELECT abs(wide.upper - turned.upper) < 1e-9 * (wide.upper - wide.lower) AS same
+FROM (SELECT wml_prior(ahead, 1, wml_prior_options(), size) AS prior, wml_prior(back, 1, wml_prior_options(), size) AS other
+	  FROM (SELECT array_agg(DISTINCT size::float8) AS size, wml_gram(x, y) AS ahead, wml_gram(ARRAY[x[3], x[2], x[1]], y) AS back
+			FROM example WHERE task < 30 AND i <= 3 + task GROUP BY task) AS g) AS fit,
+	(SELECT wml_gram(x, y) AS ahead, wml_gram(ARRAY[x[3], x[2], x[1]], y) AS back FROM example WHERE task = 31 AND i <= 3) AS target,
+	wml_predict_interval(prior, ahead, '{1,2,3}', descriptor => '{6}') AS wide,
+	wml_predict_interval(other, back, '{3,2,1}', descriptor => '{6}') AS turned;
+RESET wml.warnings;
 SELECT wml_posterior_coef(prior, NULL) FROM (SELECT wml_prior(array_agg(gram), descriptors => array_agg(size)) AS prior FROM task) AS fit;
 SELECT wml_predict_interval(prior, NULL, '{1,2,3}', descriptor => '{1,2}') FROM (SELECT wml_prior(array_agg(gram), descriptors => array_agg(size)) AS prior FROM task) AS fit;
 

@@ -176,7 +176,7 @@ conditional_covariance(Uncertainty *u, const double *covariance, int d)
 /*
  * With descriptors g the covariance of Gamma g is g'B g T, where B, known up to a factor, is the inverse
  * of the sum of all g g'.  The first of g is 1, so the least of g'B g is 1 / J; this is how many
- * times as large it is.
+ * times as large it is.  Where tasks have different rows, B is not quite the same for all features.
  */
 static double
 find_leverage(const WmlcPosterior *posterior, int feature)
@@ -209,8 +209,14 @@ find_covariances(Uncertainty *u, const WmlcPosterior *posterior)
 	double	   *factor = u->wide;
 
 	conditional_covariance(u, posterior->mean_covariance, d);
-	cblas_dscal(p * p, prior->effective_tasks / (posterior->precision * find_leverage(posterior, u->order[0])),
-				u->typical, 1);
+	cblas_dscal(p * p, prior->effective_tasks / posterior->precision, u->typical, 1);
+	for (int i = 0; i < p; i++)
+	{
+		double		scale = 1.0 / sqrt(find_leverage(posterior, u->order[i]));
+
+		cblas_dscal(p, scale, u->typical + i, p);
+		cblas_dscal(p, scale, u->typical + (size_t) i * p, 1);
+	}
 	for (int j = 0; j < d; j++)
 		for (int i = 0; i < p; i++)
 			factor[i + (size_t) j * p] = posterior->factor[u->order[i] + (size_t) j * d];
