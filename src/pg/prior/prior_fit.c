@@ -407,7 +407,8 @@ warn_of_suspects(const Suspects *suspects, const WmlPriorOptions *options)
 			 errdetail("Its standard deviation in source %zu is %.0f times that in the median task.%s",
 					   leverage->worst + 1, leverage->ratio,
 					   suspects->left_out ? " The prior was learned without such tasks." : ""),
-			 errhint("Check the rows of these tasks: a mistyped value takes away what they tell of the feature. wml_second_moment and wml_mean say which they are.")));
+			 errhint("Check the rows of these tasks: a mistyped value takes away what they tell of the feature. wml_second_moment and wml_mean say which they are.%s",
+					 suspects->left_out ? " If nothing is mistyped, tasks => 'normal' learns from them, too." : "")));
 }
 
 static void
