@@ -41,6 +41,7 @@ FROM (SELECT task, wml_gram(ARRAY[1, CASE WHEN task <= 3 AND i = 2 THEN 100 ELSE
 RESET wml.warnings;
 SELECT pg_temp.warns_of('not without a constant feature', 'ARRAY[2, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', '');
 SELECT pg_temp.warns_of('nor in a source that is left out', 'ARRAY[1, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', ', alpha => ARRAY(SELECT (task <> 7)::int FROM generate_series(1, 60) AS task)');
+SELECT pg_temp.warns_of('but if temper gives it a weight', 'ARRAY[1, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', ', alpha => ARRAY(SELECT (task <> 7)::int FROM generate_series(1, 60) AS task), temper => 0.5');
 SELECT pg_temp.warns_of('nor of tasks elsewhere', 'ARRAY[1, x + 1e6 * (task = 7)::int]', '');
 SET wml.warnings = off;
 SELECT pg_temp.warns_of('nor where nobody wants to know', 'ARRAY[1, CASE WHEN task = 7 AND i = 2 THEN 100 ELSE 1 END * x]', '');

@@ -365,12 +365,15 @@ find_suspects(const WmlTasks *tasks, const WmlcPriorTasks *view)
 		return suspects;
 	suspects.marked = (bool *) wml_allocate(tasks->count, sizeof(bool));
 	work = (double *) wml_allocate(tasks->count, sizeof(double));
+	/* temper gives a weight to tasks without one */
+	if (view->temper > 0.0)
+		plain.alpha = NULL;
 	wml_check(wmlc_leverage(&plain, constant, wml_poll, work, suspects.marked, &suspects.leverage));
 	pfree(work);
 	for (Size j = 0; j < tasks->count; j++)
 	{
 		suspects.count += suspects.marked[j];
-		suspects.tasks += view->rows[j] > 0.0 && view->alpha[j] > 0.0;
+		suspects.tasks += plain.rows[j] > 0.0 && (plain.alpha == NULL || plain.alpha[j] > 0.0);
 	}
 	return suspects;
 }
@@ -478,13 +481,14 @@ wml_tasks_fit(const WmlTasks *tasks, WmlPriorOptions *options)
 {
 	WmlProgress progress = {0};
 	WmlcPriorTasks view = expand_tasks(tasks);
-	Suspects	suspects = find_suspects(tasks, &view);
+	Suspects	suspects;
 	WmlcPrior	prior;
 
 	options->core.poll = wml_poll;
 	options->core.trace = report_iteration;
 	options->core.trace_arg = &progress;
 	view.temper = options->temper;
+	suspects = find_suspects(tasks, &view);
 	set_kinds(tasks, options);
 	wml_progress_due(&progress);
 	leave_out(&suspects, options, &view);
