@@ -93,7 +93,7 @@ fit(const Scene *scene, WmlcHierarchyRows *rows, Sums *sums)
 				factor[MOST * MOST],
 				errors[MOST * MOST],
 				covariance[MOST * MOST];
-	WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_covariance = errors};
+	WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_factor = errors};
 	WmlcHierarchy hierarchy = {.likelihood = {scene->family, 0.0}};
 	void	   *work = malloc(wmlc_hierarchy_workspace(d, scene->tasks, &options));
 	clock_t		before = clock();

@@ -36,5 +36,5 @@ ALTER TABLE example ADD centre float8, ADD sd float8;
 UPDATE example SET centre = (SELECT sum(a * b) FROM unnest(1 || u, w) AS e (a, b)), sd = drawn.sd FROM drawn WHERE drawn.task = example.task;
 UPDATE example SET y = centre + sd * pg_temp.normal(format('row %s %s', :simulation, id));
 -- nothing about it is uncertain
-UPDATE truth SET prior = regexp_replace(regexp_replace(prior::text, ' tasks=\S+ effective=\S+ rows=\S+ degrees=\S+', ' tasks=1e9 effective=1e9 rows=1e12 degrees=1e9'), ' mean_covariance=.*',
-	' mean_covariance=[' || (SELECT string_agg(repeat('0 ', cardinality(line)), '; ' ORDER BY i) FROM factor) || ']}')::wml_prior;
+UPDATE truth SET prior = regexp_replace(regexp_replace(prior::text, ' tasks=\S+ effective=\S+ rows=\S+ degrees=\S+', ' tasks=1e9 effective=1e9 rows=1e12 degrees=1e9'), ' mean_factor=.*',
+	' mean_factor=[' || (SELECT string_agg(repeat('0 ', cardinality(line)), '; ' ORDER BY i) FROM factor) || ']}')::wml_prior;

@@ -147,6 +147,11 @@ SELECT wml_predict_interval(prior, NULL, '{1,2}', 1) FROM fitted;
 SELECT 'nonsense'::wml_prior;
 SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=-1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
 SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[1]}'::wml_prior;
+-- versions 1 and 2 had the covariance of the mean, today's has its factor
+SELECT substring('{v=1 d=2 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1 2] factor=[1; 0 1] mean_covariance=[4; 2 5]}'::wml_prior::text FROM 'mean_factor=.*') AS factored,
+	wml_prior_mean_error('{v=1 d=2 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1 2] factor=[1; 0 1] mean_covariance=[4; 0 9]}');
+SELECT '{v=1 d=1 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1] factor=[1] mean_covariance=[-1]}'::wml_prior;
+SELECT '{v=1 d=2 flags=0 rank=1 iterations=1 noise=1 tasks=1 effective=1 rows=1 degrees=1 loglik=0 mean=[1 2] factor=[1; 0 1] mean_covariance=[1e-300; 1e300 1]}'::wml_prior;
 -- bytes stored by version 2, whose header ended 16 bytes earlier, and others that are none
 SET client_min_messages = error;
 CREATE TYPE image;
@@ -158,7 +163,7 @@ CREATE CAST (image AS wml_prior) WITHOUT FUNCTION;
 RESET client_min_messages;
 CREATE TEMP TABLE stored AS
 SELECT prior, overlay(set_byte(bytes, CASE get_byte(bytes, 0) WHEN 3 THEN 0 ELSE 1 END, 2) PLACING '' FROM 141 FOR 16) AS old
-FROM (SELECT prior, prior::image::text::bytea AS bytes FROM fitted) AS f;
+FROM (SELECT prior, prior::image::text::bytea AS bytes FROM (VALUES ('{v=3 d=1 descriptors=1 family=gaussian flags=1 rank=1 iterations=1 noise=1 tasks=3 effective=3 rows=9 degrees=5 loglik=-4 parameters=3 shape=0 power=0 limit=0 spread=0 dispersion=0 smooth=0 smooth_degrees=0 design_rank=1 evenness=0 unevenness=0 mean=[7] factor=[2] mean_factor=[1]}'::wml_prior), ('{v=3 d=2 descriptors=1 family=gaussian flags=1 rank=1 iterations=1 noise=1 tasks=3 effective=3 rows=9 degrees=5 loglik=-4 parameters=3 shape=0 power=0 limit=0 spread=0 dispersion=0 smooth=0 smooth_degrees=0 design_rank=1 evenness=0 unevenness=0 mean=[7 8] factor=[2; 1 0] mean_factor=[1; 0 1]}')) AS v (prior)) AS f;
 SELECT old::text::image::wml_prior::text = prior::text AS same FROM stored;
 SELECT substring(old FROM 1 FOR length(old) - 1)::text::image::wml_prior FROM stored;
 SELECT substring(old FROM 1 FOR 139)::text::image::wml_prior FROM stored;

@@ -109,7 +109,7 @@ lay_out(State *state, const WmlcComparison *c, void *base)
 	state->known = wmlc_arena_doubles(&arena, 2 * wmlc_gram_entries(state->dims));
 	state->prior.mean = wmlc_arena_doubles(&arena, d);
 	state->prior.factor = wmlc_arena_doubles(&arena, d * d);
-	state->prior.mean_covariance = wmlc_arena_doubles(&arena, d * d);
+	state->prior.mean_factor = wmlc_arena_doubles(&arena, d * d);
 	state->moments = wmlc_arena_doubles(&arena, entries);
 	state->moments_lo = wmlc_arena_doubles(&arena, entries);
 	state->rows = wmlc_arena_doubles(&arena, count);

@@ -205,7 +205,7 @@ choose_units(const WmlcPrior *prior, double *unit)
 
 	for (int i = 0; i < d; i++)
 	{
-		double		variance = prior->mean_covariance[i + (size_t) i * d];
+		double		variance = wmlc_mean_covariance(prior, i, i);
 
 		for (int k = 0; k <= i; k++)
 			variance += prior->factor[i + (size_t) k * d] * prior->factor[i + (size_t) k * d];

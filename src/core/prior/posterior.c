@@ -36,7 +36,6 @@ typedef struct PosteriorMemory
 	WmlcTriangle triangle;
 	WmlcDdSpan	shift;			/* (-mu, 1) */
 	double	   *mean;			/* of the prior, where descriptors move it */
-	double	   *mean_covariance;
 	double	   *residual;		/* R (w_ols - mu) */
 	double	   *left;			/* of it by the posterior mean */
 	double		within;			/* residual squares of the task's own regression */
@@ -61,7 +60,8 @@ posterior_layout(int dims, WmlcPosterior *posterior, PosteriorMemory *memory, vo
 	posterior->wide = wmlc_arena_doubles(&arena, d);
 	posterior->forms = wmlc_arena_doubles(&arena, dims <= MOST_FORMS ? 3 * d * d : 0);
 	memory->mean = wmlc_arena_doubles(&arena, d);
-	memory->mean_covariance = wmlc_arena_doubles(&arena, d * d);
+	posterior->mean_factor = wmlc_arena_doubles(&arena, d * d);
+	posterior->mean_rows = wmlc_arena_doubles(&arena, d * d);
 	memory->residual = wmlc_arena_doubles(&arena, d);
 	memory->left = wmlc_arena_doubles(&arena, d);
 	memory->root = wmlc_arena_doubles(&arena, wmlc_root_work(dims));
@@ -78,32 +78,19 @@ wmlc_posterior_workspace(int dims)
 	return posterior_layout(dims, &posterior, &memory, NULL);
 }
 
-/* The prior's mean for this task, Gamma g, and the covariance of that. */
+/* The prior's mean for this task, Gamma g */
 static WmlcStatus
 find_mean(const WmlcPrior *prior, const double *descriptor, WmlcPosterior *posterior,
 		  PosteriorMemory *memory)
 {
-	int			d = prior->dims;
-	int			g = prior->descriptors;
-	size_t		means = (size_t) d * g;
-
 	posterior->mean = prior->mean;
-	posterior->mean_covariance = prior->mean_covariance;
-	if (g <= 1)
+	if (prior->descriptors <= 1)
 		return WMLC_OK;
 	if (descriptor == NULL)
 		return WMLC_DIMENSION_MISMATCH;
-	cblas_dgemv(CblasColMajor, CblasNoTrans, d, g, 1.0, prior->mean, d, descriptor, 1, 0.0,
-				memory->mean, 1);
-	memset(memory->mean_covariance, 0, (size_t) d * d * sizeof(double));
-	for (int k = 0; k < g; k++)
-		for (int l = 0; l < g; l++)
-			for (int j = 0; j < d; j++)
-				cblas_daxpy(d, descriptor[k] * descriptor[l],
-							prior->mean_covariance + ((size_t) l * d + j) * means + (size_t) k * d,
-							1, memory->mean_covariance + (size_t) j * d, 1);
+	cblas_dgemv(CblasColMajor, CblasNoTrans, prior->dims, prior->descriptors, 1.0, prior->mean, prior->dims,
+				descriptor, 1, 0.0, memory->mean, 1);
 	posterior->mean = memory->mean;
-	posterior->mean_covariance = memory->mean_covariance;
 	return WMLC_OK;
 }
 
@@ -405,15 +392,23 @@ explain_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory
 
 /* What intervals need of the task. */
 static WmlcStatus
-finish_task(WmlcPosterior *posterior, PosteriorMemory *memory, bool mean_only)
+finish_task(const WmlcTarget *target, WmlcPosterior *posterior, PosteriorMemory *memory)
 {
+	int			d = posterior->prior->dims;
+	WmlcStatus	status;
+
 	posterior->used = count_used(posterior);
-	if (!mean_only)
+	if (!target->mean_only)
 		posterior->own_share = find_own_share(posterior, memory);
 	measure_task(posterior, memory);
-	if (mean_only)
+	if (target->mean_only)
 		return WMLC_OK;
-	return wmlc_add_uncertainty(posterior, memory->residual, memory->mean_covariance, memory->uncertainty);
+	status = wmlc_add_uncertainty(posterior, memory->residual, target->descriptor, memory->uncertainty);
+	if (status != WMLC_OK)
+		return status;
+	memcpy(posterior->mean_rows, posterior->mean_factor, (size_t) d * d * sizeof(double));
+	return wmlc_panel_multiply(CblasUpper, CblasNoTrans, d, posterior->triangle, d, posterior->mean_rows,
+							   posterior->poll);
 }
 
 WmlcStatus
@@ -447,7 +442,7 @@ wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target, WmlcPosterio
 	status = robust && target->moments != NULL ? explain_task(target, posterior, &memory)
 		: solve_posterior(posterior, &memory, prior->noise);
 	if (status == WMLC_OK)
-		status = finish_task(posterior, &memory, target->mean_only);
+		status = finish_task(target, posterior, &memory);
 	if (status != WMLC_OK)
 		return status;
 	cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, d, posterior->factor, d,
@@ -488,9 +483,12 @@ typedef struct VarianceParts
 	double		from_noise;
 } VarianceParts;
 
-/* L'x by K^-1, and by M^-1; H'x, H being dm/dmu */
+/*
+ * L'x by K^-1, and by M^-1; F'H'x, H being dm/dmu.  The last is F'x - (R F)'(R L / s) M^-1 L'x / s, which
+ * is not H'x by F': where features are nearly collinear F is large, and so would be the rounding of H'x.
+ */
 static void
-apply_posterior(const WmlcPosterior *posterior, const double *x, double *a, double *b, double *h)
+apply_posterior(const WmlcPosterior *posterior, const double *x, double *a, double *b, double *from_mean)
 {
 	int			d = posterior->prior->dims;
 
@@ -501,74 +499,48 @@ apply_posterior(const WmlcPosterior *posterior, const double *x, double *a, doub
 	cblas_dcopy(d, a, 1, b, 1);
 	cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, d, posterior->inner, d, b, 1);
 
-	/* H'x = x - R' (R L / s) M^-1 L'x / s */
-	cblas_dcopy(d, x, 1, h, 1);
 	cblas_dgemv(CblasColMajor, CblasNoTrans, d, d, 1.0 / posterior->sd, posterior->spread, d, b, 1,
 				0.0, posterior->scratch, 1);
-	cblas_dgemv(CblasColMajor, CblasTrans, d, d, -1.0, posterior->triangle, d, posterior->scratch, 1,
-				1.0, h, 1);
+	cblas_dgemv(CblasColMajor, CblasTrans, d, d, 1.0, posterior->mean_factor, d, x, 1, 0.0, from_mean, 1);
+	cblas_dgemv(CblasColMajor, CblasTrans, d, d, -1.0, posterior->mean_rows, d, posterior->scratch, 1,
+				1.0, from_mean, 1);
 }
 
-/* forms = E'E for the columns E of what apply_posterior makes of unit vectors */
+/*
+ * What apply_posterior makes of unit vectors.  Not their quadratic forms: where features are
+ * nearly collinear, these have far larger numbers than what is left of them.
+ */
 void
 wmlc_posterior_prepare(WmlcPosterior *posterior)
 {
 	int			d = posterior->prior->dims;
 	size_t		square = (size_t) d * d;
-	double	   *whole = posterior->forms;
-	double	   *spread = whole + square;
-	double	   *mean = spread + square;
-	double	   *columns = posterior->scratch + d;
 
 	if (d > MOST_FORMS || posterior->prepared)
 		return;
-	/* the columns of each in turn, and then their products */
-	for (int part = 0; part < 3; part++)
+	for (int i = 0; i < d; i++)
 	{
-		double	   *form = posterior->forms + part * square;
+		double		unit[MOST_FORMS] = {0};
+		double	   *column = posterior->forms + (size_t) i * d;
 
-		for (int i = 0; i < d; i++)
-		{
-			double		unit[MOST_FORMS] = {0};
-			double		kept[3][MOST_FORMS];
-
-			unit[i] = 1.0;
-			apply_posterior(posterior, unit, kept[0], kept[1], kept[2]);
-			memcpy(columns + (size_t) i * d, kept[part], d * sizeof(double));
-		}
-		if (part < 2)
-			cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, d, d, d, 1.0, columns, d, columns,
-						d, 0.0, form, d);
-		else
-		{
-			/* H C H', with what of forms is not needed yet as scratch */
-			double		product[MOST_FORMS];
-
-			for (int i = 0; i < d; i++)
-			{
-				cblas_dsymv(CblasColMajor, CblasLower, d, 1.0, posterior->mean_covariance, d,
-							columns + (size_t) i * d, 1, 0.0, product, 1);
-				cblas_dgemv(CblasColMajor, CblasTrans, d, d, 1.0, columns, d, product, 1, 0.0,
-							mean + (size_t) i * d, 1);
-			}
-		}
+		unit[i] = 1.0;
+		apply_posterior(posterior, unit, column, column + square, column + 2 * square);
 	}
 	posterior->prepared = true;
 }
 
+/* |E x|^2 */
 static double
-quadratic(int d, const double *form, const double *x)
+square_of(int d, const double *columns, const double *x)
 {
+	double		image[MOST_FORMS] = {0};
 	double		sum = 0.0;
 
 	for (int j = 0; j < d; j++)
-	{
-		double		row = 0.0;
-
 		for (int i = 0; i < d; i++)
-			row += form[i + (size_t) j * d] * x[i];
-		sum += row * x[j];
-	}
+			image[i] += columns[i + (size_t) j * d] * x[j];
+	for (int i = 0; i < d; i++)
+		sum += image[i] * image[i];
 	return sum;
 }
 
@@ -588,9 +560,9 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 
 	if (posterior->prepared)
 	{
-		whole = quadratic(d, posterior->forms, x);
-		parts.from_spread = quadratic(d, posterior->forms + (size_t) d * d, x);
-		from_mean = quadratic(d, posterior->forms + 2 * (size_t) d * d, x);
+		whole = square_of(d, posterior->forms, x);
+		parts.from_spread = square_of(d, posterior->forms + (size_t) d * d, x);
+		from_mean = square_of(d, posterior->forms + 2 * (size_t) d * d, x);
 	}
 	else
 	{
@@ -601,12 +573,9 @@ estimate_variance(const WmlcPosterior *posterior, const double *x)
 		apply_posterior(posterior, x, a, b, h);
 		whole = cblas_ddot(d, a, 1, a, 1);
 		parts.from_spread = cblas_ddot(d, b, 1, b, 1);
-		cblas_dsymv(CblasColMajor, CblasLower, d, 1.0, posterior->mean_covariance, d, h, 1, 0.0,
-					b, 1);
-		from_mean = cblas_ddot(d, b, 1, h, 1);
+		from_mean = cblas_ddot(d, h, 1, h, 1);
 	}
 	parts.from_noise = fmax(whole - parts.from_spread, 0.0);
-	from_mean = fmax(from_mean, 0.0);
 	if (prior->rank > 0 || prior->singular)
 		parts.from_spread += from_mean;
 	else

@@ -47,7 +47,8 @@ typedef struct WmlcPosterior
 {
 	const WmlcPrior *prior;
 	const double *mean;			/* the prior's, for this task */
-	const double *mean_covariance;	/* with what is not known of S on top */
+	double	   *mean_factor;	/* F, F F' being the covariance of mu with what is not known of S on top */
+	double	   *mean_rows;		/* R F */
 	double		tasks_left;		/* degrees of freedom of S, one at the least */
 	double	   *coef;			/* m */
 	double	   *factor;			/* L / sqrt(precision), d x d by columns */
@@ -68,7 +69,7 @@ typedef struct WmlcPosterior
 	double		own_share;		/* k: of them, a direction's own */
 	double	   *scratch;		/* d x (d + 3) */
 	double	   *wide;			/* d more */
-	double	   *forms;			/* quadratic forms of the variance, d x d each */
+	double	   *forms;			/* what takes x to parts of its variance, by their squares, d x d each */
 	bool		prepared;		/* they are there */
 	WmlcPoll	poll;			/* the target's */
 } WmlcPosterior;
@@ -89,7 +90,7 @@ extern size_t wmlc_posterior_workspace(int dims);
 /*
  * The posterior of a task.  It refers to prior and work, and a call with the
  * same work replaces it.  Of the prior it takes dims, descriptors, mean, factor,
- * noise, noise_shape, noise_power and spread_degrees; predictions also mean_covariance, rank,
+ * noise, noise_shape, noise_power and spread_degrees; predictions also mean_factor, rank,
  * effective_tasks and noise_degrees.
  */
 extern WmlcStatus wmlc_posterior_of(const WmlcPrior *prior, const WmlcTarget *target,

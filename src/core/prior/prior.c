@@ -77,7 +77,7 @@ clear_prior(WmlcPrior *prior, int dims)
 	prior->dims = dims;
 	memset(prior->mean, 0, dims * sizeof(double));
 	memset(prior->factor, 0, square * sizeof(double));
-	memset(prior->mean_covariance, 0, square * sizeof(double));
+	memset(prior->mean_factor, 0, square * sizeof(double));
 	prior->noise = prior->tasks = prior->effective_tasks = prior->rows = 0.0;
 	prior->noise_degrees = prior->loglik = prior->parameters = 0.0;
 	prior->outlying = prior->dominance = 0.0;
@@ -277,7 +277,7 @@ write_prior(FitMemory *memory, WmlcPrior *prior)
 		triangulate(memory, memory->vectors + d, m, prior->factor);
 	else
 		spread_diagonal(memory, unit, prior->factor);
-	(void) wmlc_panel_outer(d, r, mean_factor, prior->mean_covariance, memory->fit.sweep.poll);
+	triangulate(memory, mean_factor, r, prior->mean_factor);
 }
 
 /* A smooth part that has no size is nothing, not even by rounding. */
@@ -291,14 +291,14 @@ clear_smooth(const WmlcReduced *reduced, WmlcPrior *prior)
 		if (reduced->smooth[k] == 0.0)
 			continue;
 		prior->mean[k] = 0.0;
-		for (int i = 0; i < d; i++)
-			prior->mean_covariance[i + (size_t) k * d] = prior->mean_covariance[k + (size_t) i * d] = 0.0;
+		for (int i = 0; i <= k; i++)
+			prior->mean_factor[k + (size_t) i * d] = 0.0;
 	}
 }
 
-/* The mean's covariance once more, for another precision_factor. */
+/* The factor of the mean's covariance once more, for another precision_factor. */
 static void
-rewrite_mean_covariance(FitMemory *memory, WmlcPrior *prior)
+rewrite_mean_factor(FitMemory *memory, WmlcPrior *prior)
 {
 	const WmlcReduced *reduced = &memory->fit.reduced;
 	int			d = reduced->dims;
@@ -317,7 +317,8 @@ rewrite_mean_covariance(FitMemory *memory, WmlcPrior *prior)
 		for (int i = 0; i < d; i++)
 			column[i] *= reduced->scale[i];
 	}
-	(void) wmlc_panel_outer(d, r, mean_factor, prior->mean_covariance, memory->fit.sweep.poll);
+	memset(prior->mean_factor, 0, (size_t) d * d * sizeof(double));
+	triangulate(memory, mean_factor, r, prior->mean_factor);
 }
 
 /* The objective without penalty, in the caller's units, as a log-likelihood. */
@@ -378,7 +379,7 @@ is_finite(const WmlcPrior *prior)
 	for (int i = 0; i < d; i++)
 		finite &= isfinite(prior->mean[i]);
 	for (int i = 0; i < d * d; i++)
-		finite &= isfinite(prior->factor[i]) && isfinite(prior->mean_covariance[i]);
+		finite &= isfinite(prior->factor[i]) && isfinite(prior->mean_factor[i]);
 	return finite;
 }
 
@@ -501,7 +502,7 @@ wmlc_prior_widen(WmlcPrior *prior, void *work, void *more_work)
 	WmlcStatus	status = wmlc_joint_precision(&memory->fit, more_work);
 
 	if (status == WMLC_OK)
-		rewrite_mean_covariance(memory, prior);
+		rewrite_mean_factor(memory, prior);
 	return status;
 }
 

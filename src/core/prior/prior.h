@@ -156,7 +156,7 @@ typedef struct WmlcPrior
 	int			dims;
 	double	   *mean;			/* mu */
 	double	   *factor;			/* lower triangular L, S = L L' */
-	double	   *mean_covariance;	/* sampling covariance of mu */
+	double	   *mean_factor;	/* lower triangular K, K K' being the sampling covariance of all means */
 	double		noise;			/* s2 */
 
 	/*
@@ -196,6 +196,18 @@ typedef struct WmlcPrior
 	bool		saturated;
 } WmlcPrior;
 
+/* The sampling covariance of two means, of which descriptors times dims are counted. */
+static inline double
+wmlc_mean_covariance(const WmlcPrior *prior, size_t i, size_t j)
+{
+	size_t		means = (size_t) prior->dims * (prior->descriptors > 1 ? prior->descriptors : 1);
+	double		sum = 0.0;
+
+	for (size_t k = 0; k <= (i < j ? i : j); k++)
+		sum += prior->mean_factor[i + k * means] * prior->mean_factor[j + k * means];
+	return sum;
+}
+
 /*
  * Bytes of workspace of the functions below.  The fit keeps one triangle of
  * doubles per task; beside it a full S takes a little more than 6 d^4 bytes (REML
@@ -205,7 +217,7 @@ extern size_t wmlc_prior_fit_workspace(int dims, size_t count, const WmlcPriorOp
 extern size_t wmlc_prior_loglik_workspace(int dims, size_t count);
 
 /*
- * Fit.  The caller sets prior->mean (d numbers), factor and mean_covariance
+ * Fit.  The caller sets prior->mean (d numbers), factor and mean_factor
  * (d x d each).  Without a row of positive weight to learn from, tasks is 0 and
  * so is everything else.  NaN and infinities are WMLC_NOT_FINITE; a negative
  * n_j or alpha_j is WMLC_OUT_OF_RANGE, moments that no rows can have are
@@ -227,7 +239,7 @@ extern WmlcStatus wmlc_prior_posteriors(const WmlcPrior *prior, double *coef, do
 
 /*
  * Likewise after the fit, where the tasks' responses are working responses that
- * were found along with mu and S: widen mean_covariance of the prior found by what
+ * were found along with mu and S: widen mean_factor of the prior found by what
  * the two have to do with each other.  With fewer than 50 tasks, or three for each
  * parameter, it is left alone.
  */

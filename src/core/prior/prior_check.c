@@ -49,7 +49,7 @@ wmlc_prior_problem(const WmlcPrior *prior)
 	if ((unsigned) prior->family >= WMLC_FAMILIES)
 		return "its family is unknown";
 	if (!all_finite(means, prior->mean) || !all_finite(d * d, prior->factor) ||
-		!all_finite(means * means, prior->mean_covariance))
+		!all_finite(means * means, prior->mean_factor))
 		return "it contains NaN or infinity";
 	if (!has_amounts(prior))
 		return "a variance or a count is out of range";
@@ -65,12 +65,12 @@ wmlc_prior_problem(const WmlcPrior *prior)
 	}
 	for (size_t j = 0; j < means; j++)
 	{
-		if (prior->mean_covariance[j * means + j] < 0.0)
+		if (prior->mean_factor[j * means + j] < 0.0)
 			return "a variance or a count is out of range";
 		for (size_t i = 0; i < j; i++)
 		{
-			if (prior->mean_covariance[j * means + i] != prior->mean_covariance[i * means + j])
-				return "the covariance of its mean is not symmetric";
+			if (prior->mean_factor[j * means + i] != 0.0)
+				return "the factor of its mean's covariance is not triangular";
 		}
 	}
 	return NULL;

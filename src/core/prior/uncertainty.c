@@ -44,6 +44,8 @@ typedef struct Uncertainty
 	double		used;			/* q */
 	double		distance;		/* D */
 
+	double	   *mean;			/* the factor of C in the order of features, dims x dims by columns */
+	double	   *chosen;			/* its corner for those that differ, K: it is their basis below */
 	double	   *typical;		/* T, all of them count x count by columns */
 	double	   *spread;			/* S, and what it is too small by */
 	double	   *extra;			/* E */
@@ -54,6 +56,7 @@ typedef struct Uncertainty
 	double	   *images;			/* T Z' times vectors */
 	double	   *work;			/* count x count more */
 	double	   *wide;			/* dims x (dims + 1) */
+	double	   *beside;			/* dims x 2 dims */
 	double	   *tau;
 	double	   *lapack;
 } Uncertainty;
@@ -75,6 +78,8 @@ uncertainty_layout(Uncertainty *u, int dims, void *work)
 	u->images = wmlc_arena_doubles(&arena, square);
 	u->work = wmlc_arena_doubles(&arena, square);
 	u->wide = wmlc_arena_doubles(&arena, square + dims);
+	u->mean = wmlc_arena_doubles(&arena, square);
+	u->beside = wmlc_arena_doubles(&arena, 2 * square);
 	u->tau = wmlc_arena_doubles(&arena, dims + 1);
 	u->lapack = wmlc_arena_doubles(&arena, wmlc_eigen_work(dims + 1));
 	return arena.used;
@@ -141,36 +146,56 @@ choose_features(Uncertainty *u, const WmlcPrior *prior)
 }
 
 /*
- * What is left of the covariance of the chosen features' means once those of the others are known:
- * C_rr - C_ro C_oo^-1 C_or.
+ * The factor of the covariance of this task's means, g standing for the descriptor: of sum g_k K_k,
+ * K_k being the rows of descriptor k.  Features that differ come last, so that the corner of theirs is the
+ * factor of what is left of their covariance once the others' are known.
  */
 static void
-conditional_covariance(Uncertainty *u, const double *covariance, int d)
+find_mean_factor(Uncertainty *u, const WmlcPrior *prior, const double *descriptor)
 {
-	int			chosen = u->count;
-	int			others = d - chosen;
-	double	   *square = u->work;
-	double	   *beside = u->wide;
+	int			d = prior->dims;
+	int			g = prior->descriptors > 1 ? prior->descriptors : 1;
+	int			others = d - u->count;
+	size_t		means = (size_t) d * g;
+
+	for (int b = 0; b < g; b++)
+	{
+		double	   *target = b == 0 ? u->mean : u->beside + (size_t) d * d;
+
+		for (int j = 0; j < d; j++)
+			for (int i = 0; i < d; i++)
+			{
+				int			feature = u->order[i < others ? u->count + i : i - others];
+				double		sum = 0.0;
+
+				for (int k = b; k < g; k++)
+					sum += (g == 1 ? 1.0 : descriptor[k])
+						* prior->mean_factor[(size_t) k * d + feature + ((size_t) b * d + j) * means];
+				target[i + (size_t) j * d] = sum;
+			}
+		if (b > 0)
+			memcpy(u->beside, u->mean, (size_t) d * d * sizeof(double));
+		else if (others == 0)
+			continue;			/* it is a triangle already, or will be with the next one */
+		(void) LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, d, b == 0 ? d : 2 * d, b == 0 ? u->mean : u->beside, d,
+								   u->tau, u->lapack, (int) wmlc_eigen_work(d + 1));
+		if (b > 0)
+			memcpy(u->mean, u->beside, (size_t) d * d * sizeof(double));
+		for (int j = 0; j < d; j++)
+			memset(u->mean + (size_t) j * d, 0, j * sizeof(double));
+	}
+	u->chosen = u->mean + others + (size_t) others * d;
+}
+
+/* To the features' own order */
+static void
+write_mean_factor(const Uncertainty *u, int d, double *factor)
+{
+	int			others = d - u->count;
 
 	for (int j = 0; j < d; j++)
 		for (int i = 0; i < d; i++)
-		{
-			double		entry = covariance[u->order[i] + (size_t) u->order[j] * d];
-
-			if (i < chosen && j < chosen)
-				u->typical[i + (size_t) j * chosen] = entry;
-			else if (i >= chosen && j < chosen)
-				beside[i - chosen + (size_t) j * others] = entry;
-			else if (i >= chosen)
-				square[i - chosen + (size_t) (j - chosen) * others] = i != j ? entry
-					: entry > 0.0 ? entry * (1.0 + SINGULAR) : 1.0;
-		}
-	if (others == 0 || LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', others, square, others) != 0)
-		return;
-	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, others, chosen,
-				1.0, square, others, beside, others);
-	cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, chosen, chosen, others, -1.0, beside,
-				others, beside, others, 1.0, u->typical, chosen);
+			factor[u->order[i < others ? u->count + i : i - others] + (size_t) j * d] = u->mean[i + (size_t) j * d];
 }
 
 /*
@@ -179,12 +204,11 @@ conditional_covariance(Uncertainty *u, const double *covariance, int d)
  * times as large it is.  Where tasks have different rows, B is not quite the same for all features.
  */
 static double
-find_leverage(const WmlcPosterior *posterior, int feature)
+find_leverage(const Uncertainty *u, const WmlcPrior *prior, int i)
 {
-	const WmlcPrior *prior = posterior->prior;
 	int			g = prior->descriptors;
-	size_t		d = prior->dims;
-	size_t		means = d * g;
+	int			d = prior->dims;
+	const double *row = u->mean + d - u->count + i;
 	double		b[MOST_DESCRIPTORS * MOST_DESCRIPTORS];
 	double		unit[MOST_DESCRIPTORS] = {1.0};
 
@@ -192,14 +216,17 @@ find_leverage(const WmlcPosterior *posterior, int feature)
 		return 1.0;
 	for (int k = 0; k < g; k++)
 		for (int l = 0; l < g; l++)
-			b[k + l * g] = prior->mean_covariance[(l * d + feature) * means + k * d + feature];
+			b[k + l * g] = wmlc_mean_covariance(prior, (size_t) k * d + u->order[i], (size_t) l * d + u->order[i]);
 	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', g, b, g) != 0)
 		return 1.0;
 	cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, g, b, g, unit, 1);
-	return fmax(posterior->mean_covariance[feature + feature * d] * cblas_ddot(g, unit, 1, unit, 1), 1.0);
+	return fmax(cblas_ddot(d, row, d, row, d) * cblas_ddot(g, unit, 1, unit, 1), 1.0);
 }
 
-/* T and S of this task */
+/*
+ * T and S of this task in the basis K, in which C is the identity; a feature that is a combination of
+ * those before it has no length there
+ */
 static void
 find_covariances(Uncertainty *u, const WmlcPosterior *posterior)
 {
@@ -207,19 +234,28 @@ find_covariances(Uncertainty *u, const WmlcPosterior *posterior)
 	int			d = prior->dims;
 	int			p = u->count;
 	double	   *factor = u->wide;
+	double	   *basis = u->beside;	/* which find_own_scales needs, too */
+	double	   *scaled = u->images;
 
-	conditional_covariance(u, posterior->mean_covariance, d);
-	cblas_dscal(p * p, prior->effective_tasks / posterior->precision, u->typical, 1);
-	for (int i = 0; i < p; i++)
+	for (int j = 0; j < p; j++)
 	{
-		double		scale = 1.0 / sqrt(find_leverage(posterior, u->order[i]));
-
-		cblas_dscal(p, scale, u->typical + i, p);
-		cblas_dscal(p, scale, u->typical + (size_t) i * p, 1);
+		memcpy(basis + (size_t) j * p, u->chosen + (size_t) j * d, p * sizeof(double));
+		memcpy(scaled + (size_t) j * p, u->chosen + (size_t) j * d, p * sizeof(double));
+		if (basis[j + (size_t) j * p] == 0.0)
+			basis[j + (size_t) j * p] = 1.0;
 	}
+	for (int i = 0; i < p; i++)
+		cblas_dscal(p, sqrt(prior->effective_tasks / (posterior->precision * find_leverage(u, prior, i))),
+					scaled + i, p);
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, p, 1.0, basis, p,
+				scaled, p);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, p, p, p, 1.0, scaled, p, scaled, p, 0.0,
+				u->typical, p);
 	for (int j = 0; j < d; j++)
 		for (int i = 0; i < p; i++)
 			factor[i + (size_t) j * p] = posterior->factor[u->order[i] + (size_t) j * d];
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, d, 1.0, basis, p,
+				factor, p);
 	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, p, p, d, 1.0, factor, p, factor, p, 0.0,
 				u->spread, p);
 }
@@ -239,12 +275,37 @@ restore_scale(Uncertainty *u, const WmlcPrior *prior)
 	}
 }
 
+/* A diagonal noise as large as T for each feature */
+static void
+find_own_scales(Uncertainty *u, int stride, double *noise)
+{
+	int			p = u->count;
+	const double *basis = u->beside;
+	double	   *rows = u->beside + (size_t) p * p;
+
+	for (int j = 0; j < p; j++)
+		memcpy(rows + (size_t) j * p, u->chosen + (size_t) j * stride, p * sizeof(double));
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p, p, p, 1.0, rows, p, u->typical, p, 0.0,
+				noise, p);
+	for (int i = 0; i < p; i++)
+	{
+		double		square = cblas_ddot(p, noise + i, p, rows + i, p);
+
+		for (int j = 0; j < p; j++)
+			rows[i + (size_t) j * p] = 0.0;
+		rows[i + (size_t) i * p] = sqrt(fmax(square, 0.0));
+	}
+	cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, p, 1.0, basis, p,
+				rows, p);
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, p, p, p, 1.0, rows, p, rows, p, 0.0, noise, p);
+}
+
 /*
  * The noise of a typical source, T - S, and tr noise^-1 T.  Robust fits may have an S that T does
  * not match; then the features' own scales are as good a guess.
  */
 static double
-find_noise(Uncertainty *u)
+find_noise(Uncertainty *u, int stride)
 {
 	int			p = u->count;
 	double	   *noise = u->work;
@@ -259,9 +320,7 @@ find_noise(Uncertainty *u)
 	memcpy(root, noise, (size_t) p * p * sizeof(double));
 	if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', p, root, p) != 0)
 	{
-		memset(noise, 0, (size_t) p * p * sizeof(double));
-		for (int i = 0; i < p; i++)
-			noise[i + (size_t) i * p] = u->typical[i + (size_t) i * p];
+		find_own_scales(u, stride, noise);
 		return p;
 	}
 	memcpy(ratio, u->typical, (size_t) p * p * sizeof(double));
@@ -274,7 +333,7 @@ find_noise(Uncertainty *u)
 
 /* As many tasks of even spread as are missing */
 static void
-add_missing(Uncertainty *u)
+add_missing(Uncertainty *u, int stride)
 {
 	int			p = u->count;
 	double		share,
@@ -285,7 +344,7 @@ add_missing(Uncertainty *u)
 		return;
 	u->evenness += u->missing;
 	share = u->missing / (u->tasks + u->evenness);
-	scale = find_noise(u) / p;
+	scale = find_noise(u, stride) / p;
 	if (!isfinite(scale))
 		return;
 	for (size_t i = 0; i < (size_t) p * p; i++)
@@ -306,7 +365,7 @@ describe_sources(Uncertainty *u, const WmlcPosterior *posterior)
 	u->evenness = prior->evenness;
 	find_covariances(u, posterior);
 	restore_scale(u, prior);
-	add_missing(u);
+	add_missing(u, prior->dims);
 	u->gain = (u->tasks - u->evenness) / (u->tasks + u->evenness);
 }
 
@@ -323,9 +382,11 @@ read_rows(Uncertainty *u, const WmlcPosterior *posterior, const double *residual
 	for (int j = 0; j < p; j++)
 		for (int i = 0; i < d; i++)
 			u->wide[i + (size_t) j * d] = scale * posterior->triangle[i + (size_t) u->order[j] * d];
+	cblas_dtrmm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, d, p, 1.0, u->chosen, d,
+				u->wide, d);
 	for (int i = 0; i < d; i++)
 		u->wide[i + (size_t) p * d] = scale * residual[i];
-	if (p < d && wmlc_panel_qr(d, p + 1, u->wide, u->tau, u->lapack, (int) wmlc_eigen_work(d + 1),
+	if (wmlc_panel_qr(d, p + 1, u->wide, u->tau, u->lapack, (int) wmlc_eigen_work(d + 1),
 							   posterior->poll) != WMLC_OK)
 		return WMLC_INTERRUPTED;
 	for (int j = 0; j < p; j++)
@@ -478,36 +539,56 @@ find_all(Uncertainty *u, const WmlcPosterior *posterior)
 	cblas_daxpy(p * p, common + mean, u->typical, 1, u->extra, 1);
 }
 
+/* K times the root of I + E in the place of K: nothing of what is negative in E by rounding */
+static WmlcStatus
+add_extra(Uncertainty *u, int d, WmlcPoll poll)
+{
+	int			p = u->count;
+	double	   *vectors = u->vectors;
+	double	   *root = u->work;
+	WmlcStatus	status;
+
+	memcpy(vectors, u->extra, (size_t) p * p * sizeof(double));
+	status = wmlc_eigen(p, vectors, u->shares, u->lapack, poll);
+	if (status != WMLC_OK)
+		return status;
+	for (int k = 0; k < p; k++)
+		cblas_dscal(p, sqrt(fmax(1.0 + u->shares[k], 0.0)), vectors + (size_t) k * p, 1);
+	memcpy(root, vectors, (size_t) p * p * sizeof(double));
+	cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, p, p, 1.0, u->chosen, d, root, p);
+	for (int j = 0; j < p; j++)
+		memcpy(u->chosen + (size_t) j * d, root + (size_t) j * p, p * sizeof(double));
+	return WMLC_OK;
+}
+
 WmlcStatus
-wmlc_add_uncertainty(WmlcPosterior *posterior, const double *residual, double *covariance, void *work)
+wmlc_add_uncertainty(WmlcPosterior *posterior, const double *residual, const double *descriptor, void *work)
 {
 	const WmlcPrior *prior = posterior->prior;
 	int			d = prior->dims;
-	const double *from = posterior->mean_covariance;
 	Uncertainty u;
 	WmlcStatus	status;
 
 	(void) uncertainty_layout(&u, d, work);
-	if (from == NULL || !(prior->effective_tasks > 0.0))
-		return WMLC_OK;
 	choose_features(&u, prior);
-	if (u.count == 0)
+	find_mean_factor(&u, prior, descriptor);
+	write_mean_factor(&u, d, posterior->mean_factor);
+	if (u.count == 0 || !(prior->effective_tasks > 0.0))
 		return WMLC_OK;
 	describe_sources(&u, posterior);
 	if (read_rows(&u, posterior, residual) != WMLC_OK)
 		return WMLC_INTERRUPTED;
-	if (covariance != from)
-		memcpy(covariance, from, (size_t) d * d * sizeof(double));
-	posterior->mean_covariance = covariance;
 	if (!whiten_rows(&u))
 		return WMLC_OK;
 	status = describe_task(&u, posterior->poll);
+	if (status == WMLC_OK)
+	{
+		find_all(&u, posterior);
+		status = add_extra(&u, d, posterior->poll);
+	}
 	if (status != WMLC_OK)
 		return status == WMLC_INTERRUPTED ? status : WMLC_OK;
-	find_all(&u, posterior);
-	for (int j = 0; j < u.count; j++)
-		for (int i = 0; i < u.count; i++)
-			covariance[u.order[i] + (size_t) u.order[j] * d] += u.extra[i + (size_t) j * u.count];
+	write_mean_factor(&u, d, posterior->mean_factor);
 	posterior->tasks_left = find_tails(&u, posterior->own_share);
 	return WMLC_OK;
 }

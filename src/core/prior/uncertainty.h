@@ -58,11 +58,11 @@
 extern size_t wmlc_uncertainty_workspace(int dims);
 
 /*
- * Given a posterior that is complete otherwise and `residual`, its R (w_ols - mu): covariance becomes
- * mean_covariance and E, and tasks_left the degrees of freedom.  The covariance may be mean_covariance.
+ * Given a posterior that is complete otherwise, `residual`, its R (w_ols - mu), and the task's descriptor:
+ * mean_factor becomes the factor of C and E, and tasks_left the degrees of freedom.
  */
 extern WmlcStatus wmlc_add_uncertainty(WmlcPosterior *posterior, const double *residual,
-									   double *covariance, void *work);
+									   const double *descriptor, void *work);
 
 /* n: degrees of freedom that the sources have for S */
 extern double wmlc_source_degrees(const WmlcPrior *prior);

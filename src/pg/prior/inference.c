@@ -121,7 +121,7 @@ wml_prior_mean_test(PG_FUNCTION_ARGS)
 	{
 		int			i = (int) (at % prior.dims);
 		double		mean = prior.mean[at];
-		double		error = sqrt(prior.mean_covariance[at * means + at]);
+		double		error = sqrt(wmlc_mean_covariance(&prior, at, at));
 		double		degrees = mean_degrees(&prior, i);
 		double		bound = wmlc_student_bound(level, degrees) * error;
 		Datum		values[] = {

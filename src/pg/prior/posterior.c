@@ -234,7 +234,7 @@ fill_cache(FunctionCallInfo fcinfo, PredictCache *cache)
 	wmlc_posterior_prepare(&cache->posterior);
 	/* the view points into the argument, which may be gone by the next call */
 	cache->posterior.prior = &cache->prior;
-	cache->prior.mean = cache->prior.factor = cache->prior.mean_covariance = NULL;
+	cache->prior.mean = cache->prior.factor = cache->prior.mean_factor = NULL;
 	for (int k = 0; k < 3; k++)
 		comparable = comparable && is_comparable(fcinfo, key_argument[k]);
 	for (int k = 0; k < 3 && comparable; k++)

@@ -432,7 +432,7 @@ store_prior(const WmlTasks *tasks, const WmlcPrior *fitted, int flags)
 	WmlcPrior	view = wml_prior_view(result);
 
 	memcpy(view.mean, fitted->mean, n * sizeof(double));
-	memcpy(view.mean_covariance, fitted->mean_covariance, (Size) n * n * sizeof(double));
+	memcpy(view.mean_factor, fitted->mean_factor, (Size) n * n * sizeof(double));
 	for (int j = 0; j < d; j++)
 		memcpy(view.factor + (Size) j * d, fitted->factor + (Size) j * n, d * sizeof(double));
 	wml_prior_fill(result, fitted, flags);
@@ -446,7 +446,7 @@ fit_view(const WmlcPriorTasks *view, const WmlcPriorOptions *options)
 	WmlcPrior	prior = {
 		.mean = (double *) palloc(n * sizeof(double)),
 		.factor = (double *) palloc(n * n * sizeof(double)),
-		.mean_covariance = (double *) palloc(n * n * sizeof(double))
+		.mean_factor = (double *) palloc(n * n * sizeof(double))
 	};
 	void	   *work = allocate_fit(view, options);
 

@@ -10,11 +10,15 @@
 #include "utils/builtins.h"
 
 #include "core/gram/gram.h"
+#include "core/linalg/definite.h"
 #include "pg/base/array.h"
 #include "pg/base/error.h"
 #include "pg/prior/prior.h"
 #include "pg/base/srf.h"
 #include "pg/base/text.h"
+
+/* What is left of a variance below this share is rounding. */
+#define NO_VARIANCE 1e-13
 
 PG_FUNCTION_INFO_V1(wml_prior_in);
 PG_FUNCTION_INFO_V1(wml_prior_out);
@@ -33,7 +37,7 @@ static const char *const family_names[WMLC_FAMILIES] = {
 	[WMLC_NEGATIVE_BINOMIAL] = "negative_binomial"
 };
 
-/* Mean, factor, covariance of the mean. */
+/* Mean, factor, factor of the covariance of the mean. */
 static Size
 prior_numbers(int dims, int descriptors)
 {
@@ -72,7 +76,7 @@ wml_prior_view(WmlPrior *prior)
 		.dims = prior->dims,
 		.mean = prior->numbers,
 		.factor = prior->numbers + means,
-		.mean_covariance = prior->numbers + means + square,
+		.mean_factor = prior->numbers + means + square,
 		.noise = prior->noise,
 		.noise_shape = prior->noise_shape,
 		.noise_power = prior->noise_power,
@@ -137,6 +141,44 @@ valid_dims(int64 dims, int64 descriptors)
 		descriptors <= WMLC_MAX_DIMS && dims * descriptors <= WMLC_MAX_DIMS;
 }
 
+/*
+ * Versions 1 and 2 had the covariance of the mean, which is turned into its factor here.  Why that cannot
+ * be, or NULL.
+ */
+static const char *
+factor_old_covariance(WmlPrior *prior)
+{
+	int			means = prior->dims * prior->descriptors;
+	double	   *matrix = wml_prior_view(prior).mean_factor;
+
+	if (prior->version >= 3)
+		return NULL;
+	prior->version = WML_PRIOR_VERSION;
+	for (Size j = 0; j < (Size) means; j++)
+	{
+		if (!(matrix[j * means + j] >= 0.0))
+			return "a variance or a count is out of range";
+		for (Size i = 0; i < j; i++)
+		{
+			if (!(matrix[j * means + i] == matrix[i * means + j]))
+				return "the covariance of its mean is not symmetric";
+		}
+	}
+	wml_check(wmlc_semidefinite_factor(means, matrix, means, NO_VARIANCE, wml_poll));
+	/* by rows so far */
+	for (Size i = 0; i < (Size) means; i++)
+	{
+		for (Size j = 0; j < i; j++)
+		{
+			matrix[j * means + i] = matrix[i * means + j];
+			matrix[i * means + j] = 0.0;
+			if (!isfinite(matrix[j * means + i]))
+				return "it contains NaN or infinity";
+		}
+	}
+	return NULL;
+}
+
 /* A stored prior of an old version, whose header is so long, in today's form; NULL if it is none. */
 static WmlPrior *
 upgrade_prior(const WmlPrior *old, Size header)
@@ -158,7 +200,8 @@ upgrade_prior(const WmlPrior *old, Size header)
 		prior->family = old->family;
 	memcpy(&prior->noise, &old->noise, header - offsetof(WmlPrior, noise));
 	memcpy(prior->numbers, (const char *) old + header, bytes);
-	return prior;
+	prior->version = old->version;
+	return factor_old_covariance(prior) == NULL ? prior : NULL;
 }
 
 WmlPrior *
@@ -240,8 +283,7 @@ wml_prior_out(PG_FUNCTION_ARGS)
 	wml_append_doubles(&out, view.mean, view.dims * view.descriptors);
 	appendStringInfoChar(&out, ']');
 	append_triangle(&out, "factor", view.factor, view.dims);
-	append_triangle(&out, "mean_covariance", view.mean_covariance,
-					view.dims * view.descriptors);
+	append_triangle(&out, "mean_factor", view.mean_factor, view.dims * view.descriptors);
 	appendStringInfoChar(&out, '}');
 	PG_RETURN_CSTRING(out.data);
 }
@@ -296,7 +338,8 @@ scan_arrays(const char **at, WmlPrior *prior)
 
 	return wml_scan_word(at, "mean=[") && wml_scan_doubles(at, view.mean, means) && wml_scan_word(at, "]") &&
 		scan_triangle(at, "factor=[", view.factor, prior->dims, false) &&
-		scan_triangle(at, "mean_covariance=[", view.mean_covariance, means, true) && wml_scan_end(at);
+		(prior->version < 3 ? scan_triangle(at, "mean_covariance=[", view.mean_factor, means, true)
+		 : scan_triangle(at, "mean_factor=[", view.mean_factor, means, false)) && wml_scan_end(at);
 }
 
 /* All of the text but its head, which told the dims. */
@@ -357,6 +400,7 @@ scan_prior(const char *at)
 	if (!valid_dims(dims, descriptors))
 		return NULL;
 	prior = wml_prior_create((int) dims, (int) descriptors);
+	prior->version = (uint16) version;
 	prior->family = (uint16) family;
 	return scan_body(&at, prior, version) ? prior : NULL;
 }
@@ -373,7 +417,9 @@ wml_prior_in(PG_FUNCTION_ARGS)
 						 errmsg("invalid input syntax for type %s", "wml_prior"),
 						 errhint("Use the function wml_prior to make priors; their text form begins with {v=%d d=.",
 								 WML_PRIOR_VERSION)));
-	problem = prior_invalid(prior);
+	problem = factor_old_covariance(prior);
+	if (problem == NULL)
+		problem = prior_invalid(prior);
 	if (problem != NULL)
 		wml_input_error(fcinfo,
 						(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -436,6 +482,7 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("unsupported version or size of type %s", "wml_prior")));
 	prior = wml_prior_create(dims, descriptors);
+	prior->version = (uint16) version;
 	prior->flags = (uint16) flags;
 	prior->rank = rank;
 	prior->iterations = iterations;
@@ -465,7 +512,9 @@ wml_prior_recv(PG_FUNCTION_ARGS)
 	}
 	wml_receive_doubles(buffer, prior->numbers, prior_numbers(dims, descriptors));
 	pq_getmsgend(buffer);
-	problem = prior_invalid(prior);
+	problem = factor_old_covariance(prior);
+	if (problem == NULL)
+		problem = prior_invalid(prior);
 	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
@@ -515,7 +564,6 @@ wml_prior_mean_error(PG_FUNCTION_ARGS)
 {
 	WmlPrior   *prior = PG_GETARG_PRIOR(0);
 	WmlcPrior	view = wml_prior_view(prior);
-	Size		means = (Size) prior->dims * prior->descriptors;
 	double	   *element;
 	ArrayType  *result = mean_array(prior, &element);
 
@@ -524,7 +572,7 @@ wml_prior_mean_error(PG_FUNCTION_ARGS)
 		{
 			Size		at = i + (Size) k * prior->dims;
 
-			*element++ = sqrt(view.mean_covariance[at * means + at]);
+			*element++ = sqrt(wmlc_mean_covariance(&view, at, at));
 		}
 	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -37,7 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.dims = d,
 		.mean = numbers,
 		.factor = numbers + d,
-		.mean_covariance = numbers + d + d * d,
+		.mean_factor = numbers + d + d * d,
 		.descriptors = 1,
 		.rank = take_byte(&bytes) % (d + 1),
 	};
@@ -58,7 +58,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int j = 0; j < d; j++)
 	{
 		for (int i = 0; i < j; i++)
-			prior.factor[i + j * d] = 0.0;
+			prior.factor[i + j * d] = prior.mean_factor[i + j * d] = 0.0;
 	}
 	take_finite(&bytes, moments, entries);
 	take_finite(&bytes, x, d);

@@ -42,7 +42,7 @@ assemble(const Head *head, int d, int g, double *numbers)
 		.dims = d,
 		.mean = numbers,
 		.factor = numbers + d * g,
-		.mean_covariance = numbers + d * g + d * d,
+		.mean_factor = numbers + d * g + d * d,
 		.noise = head->noise,
 		.noise_shape = head->noise_shape,
 		.noise_power = head->noise_power,

@@ -237,7 +237,7 @@ posterior_naively(const Family *family, const bool *absent, double evenness, con
 	double		mean[D],
 				factor[D * D],
 				covariance[D * D];
-	WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_covariance = covariance};
+	WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_factor = covariance};
 	WmlcPriorTasks tasks = {.dims = D, .moments = moments, .rows = rows};
 	WmlcPriorOptions options = {
 		.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL, .evenness = evenness

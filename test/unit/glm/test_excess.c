@@ -133,7 +133,7 @@ is_clear(const Scene *scene, bool dispersed, uint64_t *seed)
 	double		mean,
 				factor,
 				error;
-	WmlcPrior	prior = {.mean = &mean, .factor = &factor, .mean_covariance = &error};
+	WmlcPrior	prior = {.mean = &mean, .factor = &factor, .mean_factor = &error};
 	WmlcHierarchy hierarchy = {.likelihood = {WMLC_POISSON, 0.0}};
 	WmlcExcess	sums;
 	void	   *work = malloc(wmlc_hierarchy_workspace(1, scene->tasks, &options));

@@ -95,8 +95,8 @@ fit(Sample *sample, WmlcFamily family, bool points, double tolerance)
 		.collect_arg = &rows
 	};
 	double		factor[16];
-	double		mean_covariance[16];
-	WmlcPrior	prior = {.mean = sample->mean, .factor = factor, .mean_covariance = mean_covariance};
+	double		mean_factor[16];
+	WmlcPrior	prior = {.mean = sample->mean, .factor = factor, .mean_factor = mean_factor};
 	void	   *work = malloc(wmlc_hierarchy_workspace(d, sample->tasks, &options));
 
 	sample->hierarchy.likelihood = (WmlcLikelihood) {family, 0.0};
@@ -105,7 +105,7 @@ fit(Sample *sample, WmlcFamily family, bool points, double tolerance)
 	CHECK(prior.family == family, "family %d", prior.family);
 	wmlc_prior_covariance(&prior, sample->covariance, NULL);
 	for (int k = 0; k < d; k++)
-		sample->mean_error[k] = sqrt(mean_covariance[k * d + k]);
+		sample->mean_error[k] = sqrt(wmlc_mean_covariance(&prior, k, k));
 	sample->loglik = prior.loglik;
 	free(rows.work);
 	free(work);
@@ -255,9 +255,9 @@ test_target(void)
 {
 	double		mean = 0.3,
 				factor = 1.5,
-				mean_covariance = 0.0;
+				mean_factor = 0.0;
 	WmlcPrior	prior = {
-		.dims = 1, .mean = &mean, .factor = &factor, .mean_covariance = &mean_covariance,
+		.dims = 1, .mean = &mean, .factor = &factor, .mean_factor = &mean_factor,
 		.noise = 1.0, .descriptors = 1, .family = WMLC_BINOMIAL
 	};
 	double		x[] = {1.0, 1.0, 0.5, 2.0, -1.0},
@@ -340,11 +340,11 @@ test_free_targets(void)
 				{
 					double		mean[] = {0.3, 0.1},
 								factor[] = {spreads[i], 0.0, 0.0, spreads[i]},
-								mean_covariance[4] = {0.0},
+								mean_factor[4] = {0.0},
 								x[10],
 								y[5];
 					WmlcPrior	prior = {
-						.dims = d, .mean = mean, .factor = factor, .mean_covariance = mean_covariance, .noise = 1.0,
+						.dims = d, .mean = mean, .factor = factor, .mean_factor = mean_factor, .noise = 1.0,
 						.descriptors = 1, .family = family, .dispersion = family == WMLC_NEGATIVE_BINOMIAL ? 0.7 : 0.0
 					};
 					WmlcGlmRows rows = {.dims = d, .count = 5, .x = x, .y = y};
@@ -485,7 +485,7 @@ test_zeros(void)
 				double		mean[2],
 							factor[4],
 							errors[4];
-				WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_covariance = errors};
+				WmlcPrior	prior = {.mean = mean, .factor = factor, .mean_factor = errors};
 				WmlcHierarchy hierarchy = {.likelihood = likelihood};
 				void	   *work = malloc(wmlc_hierarchy_workspace(d, TASKS, &options));
 
@@ -543,7 +543,7 @@ test_no_dispersion(void)
 	}
 	for (int i = 0; i < 2; i++)
 	{
-		WmlcPrior	prior = {.mean = &mean[i], .factor = &factor[i], .mean_covariance = &errors[i]};
+		WmlcPrior	prior = {.mean = &mean[i], .factor = &factor[i], .mean_factor = &errors[i]};
 		WmlcHierarchy hierarchy = {.likelihood = {WMLC_NEGATIVE_BINOMIAL, dispersion}, .find_dispersion = i == 0};
 		void	   *work = malloc(wmlc_hierarchy_workspace(1, TASKS, &options));
 

@@ -161,7 +161,7 @@ prior_rank(const WmlcGram *gram)
 	.moments_lo = gram->sums + wmlc_gram_entries(d), .rows = &rows};
 	WmlcPriorOptions options = {.method = WMLC_PRIOR_REML, .covariance = WMLC_PRIOR_FULL};
 	WmlcPrior	prior = {.dims = d, .mean = numbers, .factor = numbers + d,
-	.mean_covariance = numbers + d * (d + 1)};
+	.mean_factor = numbers + d * (d + 1)};
 	void	   *work = malloc(wmlc_prior_fit_workspace(d, 1, &options));
 	WmlcStatus	status = wmlc_prior_fit(&tasks, &options, &prior, work);
 

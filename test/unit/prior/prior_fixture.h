@@ -150,11 +150,11 @@ as_tasks(const TaskSet *set)
 static inline WmlcPrior
 new_prior(int dims)
 {
-	WmlcPrior	prior = {.dims = dims};
+	WmlcPrior	prior = {.dims = dims, .descriptors = 1};
 
 	prior.mean = calloc(dims, sizeof(double));
 	prior.factor = calloc((size_t) dims * dims, sizeof(double));
-	prior.mean_covariance = calloc((size_t) dims * dims, sizeof(double));
+	prior.mean_factor = calloc((size_t) dims * dims, sizeof(double));
 	return prior;
 }
 
@@ -163,7 +163,7 @@ free_prior(WmlcPrior *prior)
 {
 	free(prior->mean);
 	free(prior->factor);
-	free(prior->mean_covariance);
+	free(prior->mean_factor);
 }
 
 static inline WmlcStatus
@@ -369,7 +369,7 @@ check_maximum(const TaskSet *set, const WmlcPrior *prior, bool reml, bool diagon
 		wmlc_prior_covariance(prior, s, NULL);
 		for (int i = 0; i < d; i++)
 		{
-			double		se = sqrt(prior->mean_covariance[i + i * d]);
+			double		se = sqrt(wmlc_mean_covariance(prior, i, i));
 
 			mean[i] = prior->mean[i] + (trial % 3 == 0 ? scale * se * check_normal(&state) : 0.0);
 		}
@@ -378,7 +378,7 @@ check_maximum(const TaskSet *set, const WmlcPrior *prior, bool reml, bool diagon
 			double		v[16];
 
 			for (int i = 0; i < d; i++)
-				v[i] = sqrt(scale * d * prior->tasks * prior->mean_covariance[i + i * d])
+				v[i] = sqrt(scale * d * prior->tasks * wmlc_mean_covariance(prior, i, i))
 					* check_normal(&state);
 			for (int i = 0; i < d; i++)
 				for (int k = 0; k < d; k++)
@@ -404,7 +404,7 @@ check_finite(const WmlcPrior *prior)
 	int			d = prior->dims;
 
 	for (int i = 0; i < d * d; i++)
-		CHECK(isfinite(prior->factor[i]) && isfinite(prior->mean_covariance[i]), "entry %d", i);
+		CHECK(isfinite(prior->factor[i]) && isfinite(prior->mean_factor[i]), "entry %d", i);
 	for (int i = 0; i < d; i++)
 	{
 		CHECK(isfinite(prior->mean[i]), "mean %d", i);

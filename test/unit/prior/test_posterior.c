@@ -419,7 +419,7 @@ test_regression(void)
 	prior.factor[1] = slope * prior.factor[0];
 	prior.factor[3] = sqrt(rest / (sources - 1));
 	for (int k = 0; k < 4; k++)
-		prior.mean_covariance[k] = squares[k / 2 + k % 2] / (sources - 1) / sources;
+		prior.mean_factor[k] = prior.factor[k] / sqrt(sources);
 	prior.noise = 1e-9;
 	prior.rank = 2;
 	prior.restricted = true;
@@ -482,9 +482,14 @@ test_variance(void)
 	CHECK_NEAR(posterior.own_share, own_share(&prior, v), 1e-9);
 	CHECK(left > 8.0 && left < 15.0, "%g degrees of freedom", left);
 	/* what there is about the prior by definition, a test of its own says what it is */
-	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < 3; j++)
-			variance += h[i] * posterior.mean_covariance[i + 3 * j] * h[j];
+	for (int k = 0; k < 3; k++)
+	{
+		double		sum = 0.0;
+
+		for (int i = 0; i < 3; i++)
+			sum += h[i] * posterior.mean_factor[i + 3 * k];
+		variance += sum * sum;
+	}
 
 	half_bounds = wmlc_posterior_bounds(&posterior, 0.5);
 	bounds = wmlc_posterior_bounds(&posterior, 0.95);

@@ -69,8 +69,8 @@ test_sleepstudy(void)
 	CHECK_NEAR(sd1, 5.922, 1e-4);
 	CHECK_NEAR(covariance_entry(&reml, 0, 1) / (sd0 * sd1), 0.066, 5e-4);
 	CHECK_NEAR(sqrt(reml.noise), 25.592, 4e-5);
-	CHECK_NEAR(sqrt(reml.mean_covariance[0]), 6.825, 1e-4);
-	CHECK_NEAR(sqrt(reml.mean_covariance[3]), 1.546, 3e-4);
+	CHECK_NEAR(sqrt(wmlc_mean_covariance(&reml, 0, 0)), 6.825, 1e-4);
+	CHECK_NEAR(sqrt(wmlc_mean_covariance(&reml, 1, 1)), 1.546, 3e-4);
 	CHECK_NEAR(-2.0 * reml.loglik, 1743.6, 3e-5);
 	CHECK_NEAR(ml.loglik, -875.97, 1e-5);
 	CHECK_NEAR(ml.noise, 654.94, 1e-5);
@@ -173,14 +173,14 @@ test_recovery(void)
 
 	for (int i = 0; i < 3; i++)
 	{
-		double		se = sqrt(prior.mean_covariance[i + 3 * i]);
+		double		se = sqrt(wmlc_mean_covariance(&prior, i, i));
 
 		CHECK(fabs(prior.mean[i] - mean[i]) < 4.0 * se, "mean %d: %g", i, prior.mean[i]);
 		for (int j = 0; j <= i; j++)
 		{
 			double		truth = 0.0;
-			double		scale = prior.tasks * sqrt(prior.mean_covariance[i + 3 * i]
-												   * prior.mean_covariance[j + 3 * j]);
+			double		scale = prior.tasks * sqrt(wmlc_mean_covariance(&prior, i, i)
+												   * wmlc_mean_covariance(&prior, j, j));
 
 			for (int k = 0; k < 3; k++)
 				truth += factor[3 * i + k] * factor[3 * j + k];
@@ -210,7 +210,7 @@ check_same(const WmlcPrior *old, const WmlcPrior *new, const double *c, double a
 	for (int i = 0; i < d; i++)
 	{
 		double		mean = 0.0;
-		double		se = a * sqrt(old->mean_covariance[i + i * d]);
+		double		se = a * sqrt(wmlc_mean_covariance(old, i, i));
 
 		for (int k = 0; k < d; k++)
 			mean += c[k * d + i] * new->mean[k];
@@ -218,8 +218,8 @@ check_same(const WmlcPrior *old, const WmlcPrior *new, const double *c, double a
 			  "mean %d: %.12g instead of %.12g", i, mean, a * old->mean[i] + b[i]);
 		for (int j = 0; j < d; j++)
 		{
-			double		scale = a * a * old->tasks * sqrt(old->mean_covariance[i + i * d]
-														  * old->mean_covariance[j + j * d]);
+			double		scale = a * a * old->tasks * sqrt(wmlc_mean_covariance(old, i, i)
+														  * wmlc_mean_covariance(old, j, j));
 			double		s = 0.0;
 
 			/* C'S C through the factor, which an offset spoils less. */

@@ -15,7 +15,7 @@ typedef struct Numbers
 {
 	double		mean[MEANS];
 	double		factor[DIMS * DIMS];
-	double		covariance[MEANS * MEANS];
+	double		mean_factor[MEANS * MEANS];
 } Numbers;
 
 static WmlcPrior
@@ -26,13 +26,13 @@ create(Numbers *numbers)
 		numbers->factor[i + i * DIMS] = 1.0;
 	numbers->factor[1] = -3.0;
 	for (int i = 0; i < MEANS; i++)
-		numbers->covariance[i + i * MEANS] = 2.0;
+		numbers->mean_factor[i + i * MEANS] = 2.0;
 	return (WmlcPrior) {
 		.dims = DIMS,
 		.descriptors = MEANS / DIMS,
 		.mean = numbers->mean,
 		.factor = numbers->factor,
-		.mean_covariance = numbers->covariance,
+		.mean_factor = numbers->mean_factor,
 		.noise = 1.0,
 		.tasks = 3.0,
 		.effective_tasks = 3.0,
@@ -67,13 +67,13 @@ test_arrays(void)
 	numbers.factor[3] = -1.0;
 	refuse(&prior, "negative diagonal of the factor");
 	prior = create(&numbers);
-	numbers.covariance[MEANS * MEANS - 1] = -1.0;
+	numbers.mean_factor[MEANS * MEANS - 1] = -1.0;
 	refuse(&prior, "negative variance of a mean");
 	prior = create(&numbers);
-	numbers.covariance[MEANS * MEANS - 2] = 0.5;
+	numbers.mean_factor[MEANS * MEANS - 2] = 0.5;
 	refuse(&prior, "not symmetric");
 	prior = create(&numbers);
-	numbers.covariance[MEANS * MEANS - 1] = NAN;
+	numbers.mean_factor[MEANS * MEANS - 1] = NAN;
 	refuse(&prior, "NaN among variances of means");
 }
 

@@ -13,7 +13,7 @@ robust_fit(const TaskSet *set, const WmlcPriorOptions *options)
 	WmlcPriorTasks tasks = as_tasks(set);
 	size_t		d = set->dims;
 	WmlcPrior	prior = {.mean = malloc(d * sizeof(double)), .factor = malloc(d * d * sizeof(double)),
-		.mean_covariance = malloc(d * d * sizeof(double))};
+		.mean_factor = malloc(d * d * sizeof(double))};
 	void	   *work = malloc(wmlc_prior_fit_workspace(set->dims, set->count, options));
 
 	CHECK(wmlc_prior_fit(&tasks, options, &prior, work) == WMLC_OK, "fit");

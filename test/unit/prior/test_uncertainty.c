@@ -14,7 +14,7 @@ extra_of_one(const WmlcPrior *prior, double information, double residual)
 	double		n = tasks - 1.0;
 	double		all = n + prior->evenness;
 	double		spread = prior->factor[0] * prior->factor[0];
-	double		typical = tasks * prior->mean_covariance[0];
+	double		typical = tasks * wmlc_mean_covariance(prior, 0, 0);
 	double		extra = prior->evenness / n * prior->unevenness * spread
 		+ (prior->restricted ? 0.0 : (tasks / n - 1.0) * typical);
 	double		errors = fmin(2.0 * sqrt(2.0 / all), 1.0);
@@ -59,10 +59,10 @@ test_one_direction(void)
 		prior.evenness = round % 3;
 		prior.unevenness = round % 3 == 0 ? 0.0 : 0.3 * check_random(&state);
 		prior.effective_tasks = 2.0 + 10.0 * check_random(&state);
-		prior.mean_covariance[0] = prior.factor[0] * prior.factor[0] / prior.effective_tasks * (1.1 + check_random(&state));
+		prior.mean_factor[0] = prior.factor[0] * sqrt((1.1 + check_random(&state)) / prior.effective_tasks);
 		CHECK(wmlc_posterior(&prior, moments, NULL, &posterior, work) == WMLC_OK, "round %d", round);
-		CHECK_NEAR(posterior.mean_covariance[0],
-				   prior.mean_covariance[0] + extra_of_one(&prior, known / prior.noise, residual), 1e-9);
+		CHECK_NEAR(posterior.mean_factor[0] * posterior.mean_factor[0],
+				   wmlc_mean_covariance(&prior, 0, 0) + extra_of_one(&prior, known / prior.noise, residual), 1e-9);
 		free_prior(&prior);
 	}
 	free(work);
@@ -85,12 +85,13 @@ change_prior(const WmlcPrior *from, const double b[9], WmlcPrior *to)
 	}
 	for (int part = 0; part < 2; part++)
 	{
-		double	   *result = part == 0 ? to->factor : to->mean_covariance;
+		double	   *result = part == 0 ? to->factor : to->mean_factor;
 
 		if (part == 0)
 			wmlc_prior_covariance(from, s, NULL);
 		else
-			memcpy(s, from->mean_covariance, sizeof(s));
+			for (int i = 0; i < 9; i++)
+				s[i] = wmlc_mean_covariance(from, i % 3, i / 3);
 		/* B'^-1 S B^-1, B^-1 being inverse by columns */
 		for (int i = 0; i < 3; i++)
 			for (int j = 0; j < 3; j++)
@@ -106,23 +107,81 @@ change_prior(const WmlcPrior *from, const double b[9], WmlcPrior *to)
 				for (int k = 0; k < 3; k++)
 					result[i + 3 * j] += left[i + 3 * k] * inverse[k + 3 * j];
 			}
+		CHECK(dense_cholesky(3, result), "part %d", part);
+		/* by rows, to columns */
+		for (int i = 0; i < 3; i++)
+			for (int j = 0; j < i; j++)
+			{
+				result[i + 3 * j] = result[3 * i + j];
+				result[3 * i + j] = 0.0;
+			}
 	}
-	CHECK(dense_cholesky(3, to->factor), "S");
-	/* by rows, to columns */
-	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < i; j++)
-		{
-			to->factor[i + 3 * j] = to->factor[3 * i + j];
-			to->factor[3 * i + j] = 0.0;
-		}
 	for (int i = 0; i < 3; i++)
 	{
 		to->mean[i] = 0.0;
 		for (int k = 0; k < 3; k++)
 			to->mean[i] += inverse[k + 3 * i] * from->mean[k];
-		for (int j = 0; j < i; j++)
-			to->mean_covariance[j + 3 * i] = to->mean_covariance[i + 3 * j];
 	}
+}
+
+/* Features that are nearly collinear cost intervals no more digits than the features themselves. */
+static void
+test_collinear(void)
+{
+	const double mean[3] = {1.0, -1.0, 0.5};
+	const double factor[9] = {0.8, 0, 0, 0.2, 0.5, 0, -0.3, 0.2, 0.4};
+	const double close = 1e-7;
+	uint64_t	state = 47;
+	void	   *work = malloc(wmlc_posterior_workspace(3));
+
+	for (int round = 0; round < 6; round++)
+	{
+		WmlcPrediction predictions[2][2];
+
+		for (int basis = 0; basis < 2; basis++)
+		{
+			uint64_t	same = state;
+			TaskSet		sources = draw_tasks(3, 12, 8, 15, mean, factor, 0.5, &same);
+			TaskSet		target = draw_tasks(3, 1, 1 + round, 1 + round, mean, factor, 0.5, &same);
+			double		x[3] = {1.0, 0.4, basis == 0 ? -2.0 : 0.4 + close * -2.0};
+			WmlcPrior	prior;
+			WmlcPosterior posterior;
+			WmlcBounds	bounds;
+
+			for (int j = 0; basis == 1 && j <= sources.count; j++)
+			{
+				TaskSet    *set = j < sources.count ? &sources : &target;
+				int			task = j < sources.count ? j : 0;
+
+				for (int i = 0; i < (int) set->rows[task]; i++)
+				{
+					double	   *row = set->data[task] + 4 * i;
+
+					row[2] = row[1] + close * row[2];
+				}
+			}
+			sum_tasks(&sources);
+			sum_tasks(&target);
+			prior = fitted(&sources, WMLC_PRIOR_REML, WMLC_PRIOR_FULL, round % 2);
+			CHECK(wmlc_posterior(&prior, target.moments, target.moments_lo, &posterior, work) == WMLC_OK, "basis %d", basis);
+			bounds = wmlc_posterior_bounds(&posterior, 0.9);
+			wmlc_posterior_predict(&posterior, x, &bounds, &predictions[basis][0]);
+			wmlc_posterior_prepare(&posterior);
+			wmlc_posterior_predict(&posterior, x, &bounds, &predictions[basis][1]);
+			free_prior(&prior);
+			free_tasks(&sources);
+			free_tasks(&target);
+			if (basis == 1)
+				state = same;
+		}
+		for (int k = 0; k < 2; k++)
+		{
+			CHECK_NEAR(predictions[1][k].lower, predictions[0][0].lower, 1e-5);
+			CHECK_NEAR(predictions[1][k].upper, predictions[0][0].upper, 1e-5);
+			CHECK_NEAR(predictions[1][k].mean_upper, predictions[0][0].mean_upper, 1e-5);
+		}
+	}
+	free(work);
 }
 
 /* A change of basis leaves intervals as they are, also where tasks are fewer than directions. */
@@ -154,9 +213,9 @@ test_basis(void)
 		prior.evenness = changed.evenness = round % 2;
 		changed.mean = copy.mean;
 		changed.factor = copy.factor;
-		changed.mean_covariance = copy.mean_covariance;
+		changed.mean_factor = copy.mean_factor;
 		for (int i = 0; i < 9; i++)
-			prior.mean_covariance[i] *= 8.0 / prior.effective_tasks;
+			prior.mean_factor[i] *= sqrt(8.0 / prior.effective_tasks);
 		change_prior(&prior, b, &changed);
 
 		CHECK(wmlc_posterior(&prior, target.moments, target.moments_lo, &posterior, work) == WMLC_OK, "x");
@@ -326,6 +385,7 @@ main(void)
 {
 	test_one_direction();
 	test_basis();
+	test_collinear();
 	test_few_sources();
 	return check_summary();
 }
