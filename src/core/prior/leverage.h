@@ -7,7 +7,7 @@
  * either.  So neither noise nor distance tells (belong.h), but what tells is the variance of
  * the feature within the task, wherever a constant feature makes it known.
  * It is too large if hardly any of so many tasks would have it by the upper half of them all, and
- * if it is also far beyond that of the median task.
+ * if it is also far beyond that of the median task, unless the feature is elsewhere in the task altogether.
  */
 #ifndef WMLC_LEVERAGE_H
 #define WMLC_LEVERAGE_H

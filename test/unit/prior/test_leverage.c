@@ -113,6 +113,35 @@ test_kinds(void)
 	}
 }
 
+/* A long history among short ones varies much and is no mistake, nor are its squares. */
+static void
+test_history(void)
+{
+	int			rows[12];
+	TaskSet		set;
+	WmlcLeverage leverage;
+
+	for (int j = 0; j < 12; j++)
+		rows[j] = j == 7 ? 200 : 6 + j % 4;
+	set = new_tasks(3, 12, rows);
+	for (int j = 0; j < 12; j++)
+		for (int r = 0; r < rows[j]; r++)
+		{
+			double	   *z = set.data[j] + 4 * r;
+
+			z[0] = 1.0;
+			z[1] = r;
+			z[2] = r * r;
+			z[3] = sin(r);
+		}
+	leverage = judge_set(&set);
+	CHECK(leverage.feature < 0, "feature %d", leverage.feature);
+	set.data[2][4 + 1] *= 1000.0;
+	leverage = judge_set(&set);
+	CHECK(leverage.feature == 1 && leverage.tasks == 1 && leverage.worst == 2, "feature %d", leverage.feature);
+	free_tasks(&set);
+}
+
 /* Neither units nor offsets matter, and the ratio is that of standard deviations. */
 static void
 test_ratio(void)
@@ -179,6 +208,7 @@ int
 main(void)
 {
 	test_kinds();
+	test_history();
 	test_ratio();
 	test_few();
 	test_constant();
