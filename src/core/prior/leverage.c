@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/prior/prior_internal.h"
@@ -65,15 +64,6 @@ is_elsewhere(const Feature *feature, double rows, double usual_mean)
 	return shift * shift > 2.0 * fmax(1.0 / fmax(rows - 1.0, 1.0), MOST_ROWS) * feature->variance;
 }
 
-static int
-by_size(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double
 median_mean(const WmlcPriorTasks *tasks, int constant, int feature, double *sorted)
 {
@@ -82,7 +72,7 @@ median_mean(const WmlcPriorTasks *tasks, int constant, int feature, double *sort
 	for (size_t j = 0; j < tasks->count; j++)
 		if (counts(tasks, j))
 			sorted[count++] = describe(tasks, j, constant, feature).mean;
-	qsort(sorted, count, sizeof(double), by_size);
+	wmlc_sort(sorted, count);
 	return sorted[(count - 1) / 2];
 }
 
@@ -107,7 +97,7 @@ judge(const WmlcPriorTasks *tasks, int constant, int feature, WmlcPoll poll, dou
 	}
 	if (count < WMLC_LEVERAGE_TASKS)
 		return WMLC_OK;
-	qsort(sorted, count, sizeof(double), by_size);
+	wmlc_sort(sorted, count);
 	middle = sorted[(count - 1) / 2];
 	limit = wmlc_upper_limit(sorted, count, WMLC_LEVERAGE_FAR);
 

@@ -216,10 +216,16 @@ by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+void
+wmlc_sort(double *numbers, size_t count)
+{
+	qsort(numbers, count, sizeof(double), by_size);
+}
+
 static double
 median(double *numbers, size_t count)
 {
-	qsort(numbers, count, sizeof(double), by_size);
+	wmlc_sort(numbers, count);
 	return 0.5 * (numbers[(count - 1) / 2] + numbers[count / 2]);
 }
 
@@ -340,7 +346,7 @@ wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced)
 	}
 	if (count == 0)
 		return 0.0;
-	qsort(prior->sorted, count, sizeof(double), by_size);
+	wmlc_sort(prior->sorted, count);
 	return exp(wmlc_upper_limit(prior->sorted, count, WMLC_FAR_OFF));
 }
 

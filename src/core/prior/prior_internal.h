@@ -584,6 +584,8 @@ extern void wmlc_guess_noises(WmlcTaskPrior *prior, const WmlcReduced *reduced,
 /* A noise that hardly any task exceeds, v in internal units */
 extern double wmlc_noise_limit(WmlcTaskPrior *prior, const WmlcReduced *reduced);
 
+extern void wmlc_sort(double *numbers, size_t count);
+
 /* The same for the sorted logarithms of any variances; `far` standard deviations of the median are no less. */
 extern double wmlc_upper_limit(const double *sorted, size_t count, double far);
 
